@@ -1,0 +1,24 @@
+//! Every type that crosses a wire or is stored: ids, chunks, runs, messages, problems, requests.
+//!
+//! This crate knows no store, no HTTP and no clock; it depends on serde and schemars alone, so that every
+//! other crate, and the TypeScript types made from it, can share one vocabulary.
+
+mod chunk;
+mod ids;
+mod message;
+mod principal;
+mod problem;
+mod request;
+mod run;
+mod transcript;
+
+pub use chunk::{
+    AttemptData, AttemptReason, CallData, Chunk, ContinueData, FinishReason, HolderKind, ProgressData, StateData, Usage,
+};
+pub use ids::{ActionName, IdError, MessageId, RunId, TenantId, ThreadId, ToolCallId, TurnId, UserId};
+pub use message::{Role, UiMessage};
+pub use principal::{Caller, Principal};
+pub use problem::{Code, Fault, Problem};
+pub use request::{AgentChat, AgentChatError, MAX_MESSAGE_BYTES, ThreadChoice, Trigger};
+pub use run::{EndReason, Run, RunStatus, Seq};
+pub use transcript::{CallState, End, Part, Step, ToolCall, Transcript};

@@ -1,0 +1,266 @@
+//! The body of `POST /api/agent-chat`, in its native form and in the AI SDK's.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::{Code, MessageId, Problem, ThreadId, TurnId};
+
+/// Longest user message, in bytes of UTF-8.
+pub const MAX_MESSAGE_BYTES: usize = 100_000;
+
+/// What the caller asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AgentChat {
+    pub thread: ThreadChoice,
+    /// The user's text, not empty. For `Trigger::Regenerate` it is what the client shows; the store decides.
+    pub text: String,
+    /// Absent: a new one is made.
+    pub turn: Option<TurnId>,
+    pub trigger: Trigger,
+    /// A model of `MODELS`; absent: the configured one.
+    pub model: Option<String>,
+}
+
+/// Which thread the turn belongs to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ThreadChoice {
+    New,
+    /// `threadId`: must exist.
+    Existing(ThreadId),
+    /// The AI SDK's `id`: created when unknown.
+    Named(ThreadId),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Trigger {
+    /// A new message, or with a known turn and other content an edit of it.
+    Submit,
+    /// Replace this answer; absent: the last one.
+    Regenerate { replaces: Option<MessageId> },
+}
+
+/// A body that cannot be used; becomes the problem of the same name.
+pub type AgentChatError = Box<Problem>;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Body {
+    message: Option<Value>,
+    thread_id: Option<Value>,
+    turn_id: Option<Value>,
+    model: Option<Value>,
+    when_busy: Option<Value>,
+    id: Option<Value>,
+    messages: Option<Value>,
+    trigger: Option<Value>,
+    message_id: Option<Value>,
+}
+
+impl AgentChat {
+    /// Reads a body as JSON, whatever its content type: one of the stock transports sends text/plain.
+    /// Fields that are not of the API are ignored, as clients add their own. All faults are reported at once.
+    pub fn parse(body: &[u8]) -> Result<Self, AgentChatError> {
+        let body: Body = serde_json::from_slice(body).map_err(|e| {
+            Box::new(Problem::new(Code::InvalidRequest, "The body must be a JSON object.").at("", e.to_string()))
+        })?;
+        let mut faults = Faults::default();
+        let parsed = match (&body.message, &body.messages) {
+            (Some(message), None) => native(&body, message, &mut faults),
+            (None, Some(messages)) => ai_sdk(&body, messages, &mut faults),
+            (Some(_), Some(_)) => faults.add("/messages", "send either message or messages, not both"),
+            (None, None) => {
+                faults.add("/message", "is missing: send {\"message\": \"...\"} or the AI SDK's {id, messages}")
+            }
+        };
+        if let Some(value) = &body.when_busy
+            && value != "reject"
+        {
+            faults.add::<()>("/whenBusy", "must be \"reject\"");
+        }
+        match parsed {
+            Some(chat) if faults.0.is_empty() => Ok(chat),
+            _ => Err(faults.problem()),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Faults(Vec<(String, String)>);
+
+impl Faults {
+    fn add<T>(&mut self, pointer: impl Into<String>, detail: impl Into<String>) -> Option<T> {
+        self.0.push((pointer.into(), detail.into()));
+        None
+    }
+
+    fn problem(self) -> AgentChatError {
+        let too_large = self.0.iter().any(|(_, detail)| detail.starts_with("is too long"));
+        let code = if too_large { Code::TooLarge } else { Code::InvalidInput };
+        let detail = "The request has faults; each is listed with the place where it is.";
+        Box::new(self.0.into_iter().fold(Problem::new(code, detail), |problem, (at, text)| problem.at(at, text)))
+    }
+
+    fn id<T: std::str::FromStr<Err = crate::IdError>>(&mut self, pointer: &str, value: &Option<Value>) -> Option<T> {
+        match value {
+            None | Some(Value::Null) => None,
+            Some(Value::String(text)) => match text.parse() {
+                Ok(id) => Some(id),
+                Err(e) => self.add(pointer, e.to_string()),
+            },
+            Some(_) => self.add(pointer, "must be a text"),
+        }
+    }
+}
+
+fn native(body: &Body, message: &Value, faults: &mut Faults) -> Option<AgentChat> {
+    let thread: Option<ThreadId> = faults.id("/threadId", &body.thread_id);
+    let turn: Option<TurnId> = faults.id("/turnId", &body.turn_id);
+    let (text, named) = user_message("/message", message, faults);
+    if let (Some(turn), Some(named)) = (&turn, &named)
+        && turn != named
+    {
+        faults.add::<()>("/turnId", "differs from the id of the message; a turn has the id of its message");
+    }
+    Some(AgentChat {
+        thread: thread.map_or(ThreadChoice::New, ThreadChoice::Existing),
+        text: text?,
+        turn: turn.or(named),
+        trigger: Trigger::Submit,
+        model: model(body, faults),
+    })
+}
+
+fn ai_sdk(body: &Body, messages: &Value, faults: &mut Faults) -> Option<AgentChat> {
+    let thread: Option<ThreadId> = faults.id("/id", &body.id);
+    if thread.is_none() && faults.0.is_empty() {
+        faults.add::<()>("/id", "is missing: with WorkflowChatTransport set prepareSendMessagesRequest to send it");
+    }
+    let trigger = match body.trigger.as_ref().map(Value::as_str) {
+        None | Some(Some("submit-message")) => Trigger::Submit,
+        Some(Some("regenerate-message")) => Trigger::Regenerate { replaces: faults.id("/messageId", &body.message_id) },
+        Some(_) => return faults.add("/trigger", "must be submit-message or regenerate-message"),
+    };
+    let Some(list) = messages.as_array() else {
+        return faults.add("/messages", "must be an array of messages");
+    };
+    let user = list.iter().enumerate().rev().find(|(_, message)| message["role"] == "user");
+    let Some((at, user)) = user else {
+        return faults.add("/messages", "must hold a message of the user");
+    };
+    let (text, turn) = user_message(&format!("/messages/{at}"), user, faults);
+    Some(AgentChat { thread: ThreadChoice::Named(thread?), text: text?, turn, trigger, model: model(body, faults) })
+}
+
+fn model(body: &Body, faults: &mut Faults) -> Option<String> {
+    match &body.model {
+        None | Some(Value::Null) => None,
+        Some(Value::String(name)) if !name.is_empty() => Some(name.clone()),
+        Some(_) => faults.add("/model", "must be the name of a model"),
+    }
+}
+
+/// The text and the id of a user's message: a text, or a `UIMessage` whose parts are texts.
+fn user_message(at: &str, message: &Value, faults: &mut Faults) -> (Option<String>, Option<TurnId>) {
+    if let Value::String(text) = message {
+        return (checked(at, text, faults), None);
+    }
+    let turn = faults.id(&format!("{at}/id"), &message.get("id").cloned());
+    let Some(parts) = message.get("parts").and_then(Value::as_array) else {
+        return (faults.add(at, "must be a text, or a message with parts"), turn);
+    };
+    let mut texts = Vec::new();
+    for (n, part) in parts.iter().enumerate() {
+        match (part["type"].as_str(), part["text"].as_str()) {
+            (Some("text"), Some(text)) => texts.push(text),
+            (Some(kind), _) if kind.starts_with("data-") => {}
+            _ => {
+                faults.add(format!("{at}/parts/{n}"), "must be a text part: other kinds are not accepted").unwrap_or(())
+            }
+        }
+    }
+    let text = texts.join("\n");
+    (checked(&format!("{at}/parts"), &text, faults), turn)
+}
+
+fn checked(at: &str, text: &str, faults: &mut Faults) -> Option<String> {
+    if text.trim().is_empty() {
+        return faults.add(at, "must hold more than white space");
+    }
+    if text.len() > MAX_MESSAGE_BYTES {
+        return faults.add(at, format!("is too long: at most {MAX_MESSAGE_BYTES} bytes"));
+    }
+    if text.contains('\0') {
+        return faults.add(at, "must not hold NUL characters");
+    }
+    Some(text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn faults(body: &str) -> Vec<String> {
+        match AgentChat::parse(body.as_bytes()) {
+            Ok(chat) => panic!("accepted: {chat:?}"),
+            Err(problem) => problem.errors.into_iter().map(|fault| fault.pointer).collect(),
+        }
+    }
+
+    #[test]
+    fn bad_bodies_name_the_place_of_every_fault() {
+        for (body, want) in [
+            ("", vec![""]),
+            ("{", vec![""]),
+            ("[]", vec![""]),
+            ("{}", vec!["/message"]),
+            (r#"{"message": "  \n\t"}"#, vec!["/message"]),
+            (r#"{"message": "\ud800"}"#, vec![""]),
+            (r#"{"message": "a\u0000b"}"#, vec!["/message"]),
+            (r#"{"message": 7}"#, vec!["/message"]),
+            (r#"{"message": "x", "messages": []}"#, vec!["/messages"]),
+            (
+                r#"{"message": " ", "threadId": "a b", "turnId": 1, "model": 2}"#,
+                vec!["/threadId", "/turnId", "/message"],
+            ),
+            (r#"{"message": "x", "whenBusy": "later"}"#, vec!["/whenBusy"]),
+            (r#"{"message": {"id": "m1", "parts": [{"type": "text", "text": "x"}]}, "turnId": "m2"}"#, vec!["/turnId"]),
+            (
+                r#"{"message": {"parts": [{"type": "file", "url": "data:"}]}}"#,
+                vec!["/message/parts/0", "/message/parts"],
+            ),
+            (r#"{"messages": [{"role": "user", "id": "m", "parts": [{"type": "text", "text": "x"}]}]}"#, vec!["/id"]),
+            (r#"{"id": "t", "messages": []}"#, vec!["/messages"]),
+            (r#"{"id": "t", "messages": 3}"#, vec!["/messages"]),
+            (r#"{"id": "t", "trigger": "x", "messages": []}"#, vec!["/trigger"]),
+        ] {
+            assert_eq!(faults(body), want, "{body}");
+        }
+    }
+
+    #[test]
+    fn a_long_message_is_too_large() {
+        let body = json!({"message": "x".repeat(MAX_MESSAGE_BYTES + 1)}).to_string();
+        assert_eq!(AgentChat::parse(body.as_bytes()).unwrap_err().code, Code::TooLarge);
+    }
+
+    #[test]
+    fn both_forms_are_read() {
+        let native = AgentChat::parse(br#"{"message": "hi", "threadId": "t", "turnId": "m", "x": 1}"#).unwrap();
+        let want = AgentChat {
+            thread: ThreadChoice::Existing(ThreadId::new("t").unwrap()),
+            text: "hi".into(),
+            turn: Some(TurnId::new("m").unwrap()),
+            trigger: Trigger::Submit,
+            model: None,
+        };
+        assert_eq!(native, want);
+        let body = json!({"id": "t", "trigger": "regenerate-message", "messageId": "msg_1", "messages": [
+            {"id": "m", "role": "user", "parts": [{"type": "text", "text": "hi"}]},
+        ]});
+        let sdk = AgentChat::parse(body.to_string().as_bytes()).unwrap();
+        let replaces = Some(MessageId::new("msg_1").unwrap());
+        let trigger = Trigger::Regenerate { replaces };
+        assert_eq!(sdk, AgentChat { thread: ThreadChoice::Named(ThreadId::new("t").unwrap()), trigger, ..want });
+    }
+}

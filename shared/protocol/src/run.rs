@@ -1,0 +1,124 @@
+//! The run record.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{MessageId, Principal, RunId, ThreadId, TurnId};
+
+/// Position of a chunk in its run: dense from 0.
+pub type Seq = u64;
+
+/// Where a run is in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RunStatus {
+    /// Waits for somebody to claim it.
+    Dispatched,
+    /// A holder drives it.
+    Running,
+    Completed,
+    Failed,
+    Aborted,
+}
+
+impl RunStatus {
+    /// A terminal run never changes again.
+    pub fn is_terminal(self) -> bool {
+        match self {
+            RunStatus::Dispatched | RunStatus::Running => false,
+            RunStatus::Completed | RunStatus::Failed | RunStatus::Aborted => true,
+        }
+    }
+}
+
+/// Why a run ended: a stable code, also in the brackets of an `error` chunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EndReason {
+    Completed,
+    /// A person stopped it.
+    Aborted,
+    /// No background worker ever claimed the run.
+    NeverClaimed,
+    /// Holders kept disappearing without finishing a step or a call.
+    NoProgress,
+    /// Too many continuations or too long in all.
+    RunBudgetExhausted,
+    /// The model asked for more steps than a run may have.
+    TooManySteps,
+    ModelOverloaded,
+    ModelRateLimited,
+    ModelRefused,
+    ModelFailed,
+    ContextTooLong,
+    MissingCredentials,
+    /// The worker could not prepare the turn.
+    SetupFailed,
+    Internal,
+}
+
+impl EndReason {
+    pub fn status(self) -> RunStatus {
+        match self {
+            EndReason::Completed => RunStatus::Completed,
+            EndReason::Aborted => RunStatus::Aborted,
+            _ => RunStatus::Failed,
+        }
+    }
+
+    /// The snake-case code.
+    pub fn code(self) -> &'static str {
+        match self {
+            EndReason::Completed => "completed",
+            EndReason::Aborted => "aborted",
+            EndReason::NeverClaimed => "never_claimed",
+            EndReason::NoProgress => "no_progress",
+            EndReason::RunBudgetExhausted => "run_budget_exhausted",
+            EndReason::TooManySteps => "too_many_steps",
+            EndReason::ModelOverloaded => "model_overloaded",
+            EndReason::ModelRateLimited => "model_rate_limited",
+            EndReason::ModelRefused => "model_refused",
+            EndReason::ModelFailed => "model_failed",
+            EndReason::ContextTooLong => "context_too_long",
+            EndReason::MissingCredentials => "missing_credentials",
+            EndReason::SetupFailed => "setup_failed",
+            EndReason::Internal => "internal",
+        }
+    }
+}
+
+/// The run record, under 1 KB. Times are milliseconds since 1970; they are shown and used to find
+/// candidates for recovery, never compared to decide who holds the run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Run {
+    pub run_id: RunId,
+    pub thread_id: ThreadId,
+    pub turn_id: TurnId,
+    /// The assistant message that this run writes.
+    pub message_id: MessageId,
+    pub owner: Principal,
+    pub status: RunStatus,
+    /// Goes up with every change of this record; every write is conditional on it.
+    pub version: u64,
+    /// Number of claims so far; 0 while nobody has claimed.
+    pub attempt: u32,
+    /// Unique per claim; stays after the end, so that a claimant can recognise its own success.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holder: Option<String>,
+    /// Dispatches since somebody last held the run.
+    pub dispatches: u32,
+    /// How often a holder handed over because its time was up.
+    pub continuations: u32,
+    /// Attempts in a row that finished no step and stored no outcome.
+    pub no_progress: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end_reason: Option<EndReason>,
+    pub created_at: i64,
+    /// When a sweep should look; present exactly while the run is not terminal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub due_at: Option<i64>,
+    /// When its log may be deleted, in seconds since 1970. Readers answer 410 from then on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<i64>,
+}
