@@ -213,24 +213,24 @@ impl Chunk {
     }
 
     /// Appends `next` to this chunk if both are deltas of the same part; gives `next` back otherwise.
-    pub fn merge(&mut self, next: Chunk) -> Result<(), Chunk> {
+    pub fn merge(&mut self, next: Chunk) -> Option<Chunk> {
         match (self, next) {
             (Chunk::TextDelta { id, delta }, Chunk::TextDelta { id: same, delta: more }) if *id == same => {
                 delta.push_str(&more);
-                Ok(())
+                None
             }
             (Chunk::ReasoningDelta { id, delta }, Chunk::ReasoningDelta { id: same, delta: more }) if *id == same => {
                 delta.push_str(&more);
-                Ok(())
+                None
             }
             (
                 Chunk::ToolInputDelta { tool_call_id, input_text_delta },
                 Chunk::ToolInputDelta { tool_call_id: same, input_text_delta: more },
             ) if *tool_call_id == same => {
                 input_text_delta.push_str(&more);
-                Ok(())
+                None
             }
-            (_, next) => Err(next),
+            (_, next) => Some(next),
         }
     }
 
@@ -285,9 +285,9 @@ mod tests {
     fn only_deltas_of_one_part_merge() {
         let delta = |id: &str, text: &str| Chunk::TextDelta { id: id.into(), delta: text.into() };
         let mut first = delta("t1", "a");
-        assert_eq!(first.merge(delta("t1", "b")), Ok(()));
+        assert_eq!(first.merge(delta("t1", "b")), None);
         assert_eq!(first, delta("t1", "ab"));
-        assert_eq!(first.merge(delta("t2", "c")), Err(delta("t2", "c")));
-        assert_eq!(first.merge(Chunk::StartStep), Err(Chunk::StartStep));
+        assert_eq!(first.merge(delta("t2", "c")), Some(delta("t2", "c")));
+        assert_eq!(first.merge(Chunk::StartStep), Some(Chunk::StartStep));
     }
 }

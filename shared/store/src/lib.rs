@@ -1,1 +1,69 @@
+//! The store: everything that Tandem keeps, in one DynamoDB table, through aws-sdk-dynamodb.
+//!
+//! There is no storage trait. Locally the same client talks to an embedded DynamoDB engine, so the conditions
+//! that guard production are the ones that run on a laptop.
+//!
+//! Every write that must not happen twice carries a `writer`, unique per logical write: a retry that meets its
+//! own earlier success recognises it and reports success.
 
+mod error;
+mod feed;
+mod input;
+mod items;
+mod keys;
+mod log;
+mod log_writer;
+mod messages;
+mod outcomes;
+mod runs;
+mod start;
+mod table;
+mod threads;
+mod turns;
+mod write;
+
+pub use error::StoreError;
+pub use feed::{Feed, Feeds};
+pub use input::Input;
+pub use log::{Append, Frame, MAX_CHUNK_BYTES, MAX_FRAME_BYTES, StoredChunk, Tail};
+pub use log_writer::{AppendError, LogWriter};
+pub use messages::{Message, MessageBody};
+pub use outcomes::Outcome;
+pub use runs::{DueRun, EndWrite, RunWrite};
+pub use start::{StartRefused, StartWrite};
+pub use table::DUE_SHARDS;
+pub use threads::{Page, Thread};
+pub use turns::Turn;
+
+use aws_sdk_dynamodb::Client;
+
+/// A handle to the table; cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Store {
+    pub(crate) db: Client,
+    pub(crate) table: String,
+    feeds: Feeds,
+}
+
+impl Store {
+    /// `table` must exist, see [`Store::create_table`].
+    pub fn new(db: Client, table: impl Into<String>) -> Self {
+        Store { db, table: table.into(), feeds: Feeds::default() }
+    }
+
+    /// What this process knows of running logs, so that followers beside a holder need no reads.
+    pub fn feeds(&self) -> &Feeds {
+        &self.feeds
+    }
+}
+
+/// Milliseconds since 1970. Shown and used to find candidates, never compared to decide who holds a run.
+pub fn now_ms() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |age| i64::try_from(age.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// An id that is unique and sorts by time: 32 hex digits.
+pub fn new_id() -> String {
+    uuid::Uuid::now_v7().simple().to_string()
+}

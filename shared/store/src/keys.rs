@@ -1,0 +1,93 @@
+//! The keys of every kind of item. Ids cannot hold `#`, so no id can forge another's key.
+
+use tandem_protocol::{RunId, Seq, TenantId, ThreadId, ToolCallId, TurnId, UserId};
+
+/// Partition and sort key of one item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Key {
+    pub(crate) pk: String,
+    pub(crate) sk: String,
+}
+
+impl std::fmt::Display for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.pk, self.sk)
+    }
+}
+
+fn key(pk: String, sk: impl Into<String>) -> Key {
+    Key { pk, sk: sk.into() }
+}
+
+pub(crate) fn run_partition(run: &RunId) -> String {
+    format!("RUN#{run}")
+}
+
+pub(crate) fn run(id: &RunId) -> Key {
+    key(run_partition(id), "RUN")
+}
+
+/// The run that a key of the `due` index belongs to.
+pub(crate) fn run_of_partition(pk: &str) -> Option<RunId> {
+    RunId::new(pk.strip_prefix("RUN#")?).ok()
+}
+
+pub(crate) fn input(run: &RunId) -> Key {
+    key(run_partition(run), "INPUT")
+}
+
+pub(crate) fn call(run: &RunId, call: &ToolCallId) -> Key {
+    key(run_partition(run), format!("CALL#{call}"))
+}
+
+/// Sort key of the frame that begins at `first`.
+pub(crate) fn frame_sort(first: Seq) -> String {
+    format!("LOG#{first:012}")
+}
+
+pub(crate) fn frame(run: &RunId, first: Seq) -> Key {
+    key(run_partition(run), frame_sort(first))
+}
+
+/// Thread ids are unique in a tenant: clients choose them, and a stranger's choice must not be visible.
+pub(crate) fn thread_partition(tenant: &TenantId, thread: &ThreadId) -> String {
+    format!("THREAD#{tenant}#{thread}")
+}
+
+pub(crate) fn thread(tenant: &TenantId, id: &ThreadId) -> Key {
+    key(thread_partition(tenant, id), "THREAD")
+}
+
+pub(crate) fn turn(tenant: &TenantId, thread: &ThreadId, turn: &TurnId) -> Key {
+    key(thread_partition(tenant, thread), format!("TURN#{turn}"))
+}
+
+pub(crate) fn message_sort(n: u64) -> String {
+    format!("MSG#{n:012}")
+}
+
+pub(crate) fn message(tenant: &TenantId, thread: &ThreadId, n: u64) -> Key {
+    key(thread_partition(tenant, thread), message_sort(n))
+}
+
+pub(crate) fn owner_partition(tenant: &TenantId, user: &UserId) -> String {
+    format!("OWNER#{tenant}#{user}")
+}
+
+/// List entry of a thread: sorts by creation, so that a list needs no index.
+pub(crate) fn list_entry(tenant: &TenantId, user: &UserId, created_at: i64, thread: &ThreadId) -> Key {
+    key(owner_partition(tenant, user), format!("THREAD#{created_at:015}#{thread}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_sort_by_position() {
+        let mut keys: Vec<_> = [0, 9, 10, 999, 1_000, 99_999_999].map(frame_sort).to_vec();
+        let sorted = keys.clone();
+        keys.sort();
+        assert_eq!(keys, sorted);
+    }
+}

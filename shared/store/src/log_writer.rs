@@ -1,0 +1,212 @@
+//! Group commit: turns a stream of chunks into few frames without holding anything back for long.
+//!
+//! The first chunk after a silence is written at once. While a write is under way, or the flush interval has
+//! not passed since the last one began, adjacent deltas of one part are merged into one chunk.
+
+use std::time::Duration;
+
+use tandem_protocol::{Chunk, RunId, Seq};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+
+use crate::log::{Append, MAX_CHUNK_BYTES, MAX_FRAME_BYTES};
+use crate::{Store, StoreError};
+
+/// Chunks that may wait for the writer before a producer is held back.
+const QUEUE: usize = 1024;
+
+/// Why nothing more can be appended; the holder stops and begins nothing new.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum AppendError {
+    /// Another holder took the log.
+    #[error("another holder took the log")]
+    Displaced,
+    /// The store does not take the frame, also after retries.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// One chunk is longer than a log may hold.
+    #[error("a chunk of {0} bytes is longer than a log may hold")]
+    TooLarge(usize),
+    /// The writer has ended.
+    #[error("the log writer has ended")]
+    Closed,
+}
+
+/// Appends the chunks of one attempt. One append is in flight at a time.
+#[derive(Debug)]
+pub struct LogWriter {
+    commands: mpsc::Sender<Command>,
+    task: tokio::task::JoinHandle<()>,
+}
+
+enum Command {
+    Chunk(Chunk),
+    /// Answers when everything before it is stored, with the next position.
+    Flush(oneshot::Sender<Result<Seq, AppendError>>),
+}
+
+impl LogWriter {
+    /// `next` is where the holder's next frame goes: it has just taken the log there.
+    pub fn start(store: Store, run: RunId, attempt: u32, next: Seq, interval: Duration) -> Self {
+        let (commands, queue) = mpsc::channel(QUEUE);
+        let writer = Writer { store, run, attempt, next, interval, batch: Batch::default(), last: None };
+        LogWriter { commands, task: tokio::spawn(writer.run(queue)) }
+    }
+
+    /// Hands a chunk over. It is stored soon, in order; a failure shows at a later push or flush.
+    pub async fn push(&self, chunk: Chunk) -> Result<(), AppendError> {
+        self.commands.send(Command::Chunk(chunk)).await.map_err(|_| AppendError::Closed)
+    }
+
+    /// Waits until everything pushed is stored. Gives the next position.
+    pub async fn flush(&self) -> Result<Seq, AppendError> {
+        let (answer, stored) = oneshot::channel();
+        self.commands.send(Command::Flush(answer)).await.map_err(|_| AppendError::Closed)?;
+        stored.await.unwrap_or(Err(AppendError::Closed))
+    }
+
+    /// Pushes chunks that must be stored before anything else happens.
+    pub async fn commit(&self, chunks: impl IntoIterator<Item = Chunk>) -> Result<Seq, AppendError> {
+        for chunk in chunks {
+            self.push(chunk).await?;
+        }
+        self.flush().await
+    }
+
+    /// Stops and joins the task; what was not flushed may be lost.
+    pub async fn close(self) {
+        drop(self.commands);
+        let _ = self.task.await;
+    }
+}
+
+struct Writer {
+    store: Store,
+    run: RunId,
+    attempt: u32,
+    next: Seq,
+    interval: Duration,
+    batch: Batch,
+    /// When the last write began.
+    last: Option<Instant>,
+}
+
+impl Writer {
+    async fn run(mut self, mut queue: mpsc::Receiver<Command>) {
+        let mut failure: Option<AppendError> = None;
+        let mut flushes = Vec::new();
+        while let Some(command) = queue.recv().await {
+            self.take(command, &mut flushes);
+            let due = self.last.map_or_else(Instant::now, |last| last + self.interval);
+            self.gather(&mut queue, &mut flushes, due).await;
+            if failure.is_none() {
+                failure = self.write().await.err();
+            }
+            for flush in flushes.drain(..) {
+                // The one who asked may be gone.
+                let _ = flush.send(failure.clone().map_or(Ok(self.next), Err));
+            }
+            if failure.is_some() {
+                self.batch = Batch::default();
+            }
+        }
+    }
+
+    /// Collects what arrives until the write is due, the frame is full or somebody waits for it.
+    async fn gather(
+        &mut self,
+        queue: &mut mpsc::Receiver<Command>,
+        flushes: &mut Vec<oneshot::Sender<Result<Seq, AppendError>>>,
+        due: Instant,
+    ) {
+        loop {
+            while self.batch.bytes < MAX_FRAME_BYTES / 2 {
+                match queue.try_recv() {
+                    Ok(command) => self.take(command, flushes),
+                    Err(_) => break,
+                }
+            }
+            if !flushes.is_empty() || self.batch.bytes >= MAX_FRAME_BYTES / 2 {
+                return;
+            }
+            match tokio::time::timeout_at(due, queue.recv()).await {
+                Ok(Some(command)) => self.take(command, flushes),
+                Ok(None) | Err(_) => return,
+            }
+        }
+    }
+
+    fn take(&mut self, command: Command, flushes: &mut Vec<oneshot::Sender<Result<Seq, AppendError>>>) {
+        match command {
+            Command::Chunk(chunk) => self.batch.push(chunk),
+            Command::Flush(answer) => flushes.push(answer),
+        }
+    }
+
+    async fn write(&mut self) -> Result<(), AppendError> {
+        while let Some((count, body)) = self.batch.frame()? {
+            let append = Append::from_lines(self.next, self.attempt, count, body);
+            self.last = Some(Instant::now());
+            if !self.store.append(&self.run, &append).await? {
+                return Err(AppendError::Displaced);
+            }
+            self.next += count;
+        }
+        Ok(())
+    }
+}
+
+/// Chunks that wait to be written.
+#[derive(Default)]
+struct Batch {
+    chunks: std::collections::VecDeque<Chunk>,
+    /// A low estimate; the frame is measured when it is made.
+    bytes: usize,
+}
+
+impl Batch {
+    fn push(&mut self, chunk: Chunk) {
+        self.bytes += estimate(&chunk);
+        let chunk = match self.chunks.back_mut() {
+            Some(last) if estimate(last) < MAX_CHUNK_BYTES / 4 => match last.merge(chunk) {
+                None => return,
+                Some(chunk) => chunk,
+            },
+            _ => chunk,
+        };
+        self.chunks.push_back(chunk);
+    }
+
+    /// Takes as many chunks as fit into one frame.
+    fn frame(&mut self) -> Result<Option<(u64, String)>, AppendError> {
+        let mut body = String::new();
+        let mut count = 0;
+        while let Some(chunk) = self.chunks.front() {
+            let line = serde_json::to_string(chunk).map_err(|e| StoreError::corrupt("a chunk", e))?;
+            if line.len() > MAX_CHUNK_BYTES {
+                return Err(AppendError::TooLarge(line.len()));
+            }
+            if count > 0 && body.len() + line.len() > MAX_FRAME_BYTES {
+                break;
+            }
+            if count > 0 {
+                body.push('\n');
+            }
+            body.push_str(&line);
+            count += 1;
+            self.chunks.pop_front();
+        }
+        if self.chunks.is_empty() {
+            self.bytes = 0;
+        }
+        Ok((count > 0).then_some((count, body)))
+    }
+}
+
+fn estimate(chunk: &Chunk) -> usize {
+    match chunk {
+        Chunk::TextDelta { delta, .. } | Chunk::ReasoningDelta { delta, .. } => delta.len(),
+        Chunk::ToolInputDelta { input_text_delta, .. } => input_text_delta.len(),
+        _ => 64,
+    }
+}
