@@ -1,1 +1,21 @@
+//! Actions: typed functions that people and the agent call through one door, [`Registry::call`].
+//!
+//! An action is declared once, with [`action`]; its name, description and schemas come from the code. What
+//! happens to it when the machine dies in the middle is its [`Effect`].
 
+mod call;
+mod context;
+mod definition;
+mod effect;
+mod error;
+mod handler;
+mod registry;
+mod schema;
+
+pub use call::{Call, OnProgress};
+pub use context::Context;
+pub use definition::{ActionBuilder, ActionDef, Method, Surfaces, action};
+pub use effect::Effect;
+pub use error::{ActionError, RegistryError};
+pub use handler::Handler;
+pub use registry::{Entry, Registry, Tool};

@@ -1,0 +1,73 @@
+//! What goes wrong with actions, told as what the caller can do.
+
+use std::time::Duration;
+
+use tandem_protocol::{ActionName, Fault};
+use tandem_store::StoreError;
+
+/// Why a call has no result. The text is for people and for the model, and holds no secrets.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum ActionError {
+    /// There is no such action, or it is not offered here. `near` are names that the caller may have meant.
+    #[error("there is no action {name:?}{}", did_you_mean(.near))]
+    NotFound { name: String, near: Vec<ActionName> },
+    /// The caller has none of the roles that the action asks for.
+    #[error("you may not call this action")]
+    Forbidden,
+    /// The input does not fit the schema: all faults that were found.
+    #[error("the input does not fit: {}", list(.0))]
+    Invalid(Vec<Fault>),
+    /// The action ran and refused. `code` is stable, `message` is for people.
+    #[error("{message} [{code}]")]
+    Failed { code: String, message: String },
+    /// It took longer than it may. What it changes elsewhere may have happened.
+    #[error("it took longer than {} s", .0.as_secs())]
+    Timeout(Duration),
+    /// Others changed the same things again and again, or not what the caller expected: read again.
+    #[error("somebody else changed it at the same time")]
+    Conflict,
+    /// More than one commit, or one answer, can hold; the text says what to do.
+    #[error("{0}")]
+    TooLarge(String),
+    /// The run ended first; nothing was changed.
+    #[error("the run has ended; nothing was changed")]
+    Closed,
+    /// Its holder disappeared in the middle of an external effect: it may or may not have happened.
+    #[error("it may or may not have happened: check before you try again")]
+    Unknown,
+    /// The holder was told to stop, or its time is up. Nothing is stored; the effect decides who goes on.
+    #[error("stopped before it was done")]
+    Cancelled,
+    /// The store has no answer: try the same call again.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl ActionError {
+    /// The action refuses: `code` in snake case, `message` for people.
+    pub fn failed(code: impl Into<String>, message: impl Into<String>) -> Self {
+        ActionError::Failed { code: code.into(), message: message.into() }
+    }
+}
+
+/// Why a list of actions is not a registry: names the action and its fault.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the action {action:?}: {fault}")]
+pub struct RegistryError {
+    pub action: String,
+    pub fault: String,
+}
+
+fn did_you_mean(near: &[ActionName]) -> String {
+    if near.is_empty() {
+        return String::new();
+    }
+    let names: Vec<_> = near.iter().map(ActionName::as_str).collect();
+    format!("; did you mean {}?", names.join(" or "))
+}
+
+fn list(faults: &[Fault]) -> String {
+    let at = |fault: &Fault| if fault.pointer.is_empty() { "the input".to_owned() } else { fault.pointer.clone() };
+    let texts: Vec<_> = faults.iter().map(|fault| format!("{} {}", at(fault), fault.detail)).collect();
+    texts.join("; ")
+}
