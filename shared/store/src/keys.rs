@@ -79,6 +79,48 @@ pub(crate) fn list_entry(tenant: &TenantId, user: &UserId, created_at: i64, thre
     key(owner_partition(tenant, user), format!("THREAD#{created_at:015}#{thread}"))
 }
 
+/// Partition of a scope's documents and feed. The scope comes last, so no name can reach into another tenant.
+pub(crate) fn state_partition(tenant: &TenantId, scope: &str) -> String {
+    format!("STATE#{tenant}#{scope}")
+}
+
+pub(crate) fn head(partition: &str) -> Key {
+    key(partition.to_owned(), "HEAD")
+}
+
+/// Sort key of a document, or the beginning of one.
+pub(crate) fn document_sort(name: &str) -> String {
+    format!("DOC#{name}")
+}
+
+pub(crate) fn document(partition: &str, name: &str) -> Key {
+    key(partition.to_owned(), document_sort(name))
+}
+
+/// The name of the document with this sort key.
+pub(crate) fn document_key(sort: &str) -> Option<String> {
+    sort.strip_prefix("DOC#").map(str::to_owned)
+}
+
+/// Sort key of the feed frame of one position.
+pub(crate) fn change_sort(pos: u64) -> String {
+    format!("FEED#{pos:012}")
+}
+
+pub(crate) fn change(partition: &str, pos: u64) -> Key {
+    key(partition.to_owned(), change_sort(pos))
+}
+
+/// How far a long tool call is.
+pub(crate) fn progress(run: &RunId, call: &ToolCallId) -> Key {
+    key(run_partition(run), format!("PROGRESS#{call}"))
+}
+
+/// How far a long call outside a run is.
+pub(crate) fn key_progress(tenant: &TenantId, digest: &str) -> Key {
+    key(format!("KEY#{tenant}#{digest}"), "PROGRESS")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -17,6 +17,7 @@ mod messages;
 mod outcomes;
 mod runs;
 mod start;
+mod state;
 mod table;
 mod threads;
 mod turns;
@@ -31,9 +32,14 @@ pub use messages::{Message, MessageBody};
 pub use outcomes::Outcome;
 pub use runs::{DueRun, EndWrite, RunWrite};
 pub use start::{StartRefused, StartWrite};
+pub use state::{
+    Attached, Author, CallPart, Change, Commit, Document, List, MAX_COMMIT_BYTES, MAX_DOCUMENTS, MAX_KEY_BYTES,
+    MAX_STATE_FRAME_BYTES, MAX_VALUE_BYTES, Progress, ProgressPart, Scope, Slot, StateError, Unit, Written,
+};
 pub use table::DUE_SHARDS;
 pub use threads::{Page, Thread};
 pub use turns::Turn;
+pub use write::Pause;
 
 use aws_sdk_dynamodb::Client;
 

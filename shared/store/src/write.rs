@@ -5,7 +5,9 @@ use std::time::Duration;
 use aws_sdk_dynamodb::error::ProvideErrorMetadata;
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
-use aws_sdk_dynamodb::types::{ConditionCheck, Put, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update};
+use aws_sdk_dynamodb::types::{
+    ConditionCheck, Delete, Put, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
+};
 
 use crate::error::is_passing;
 use crate::items::{Item, key_item};
@@ -64,7 +66,7 @@ pub(crate) struct Blocked {
 impl Store {
     /// Puts one item on a condition. Conflicts with transactions and throttling mean "the same bytes again".
     pub(crate) async fn put(&self, item: Item, condition: Condition) -> Result<Written, StoreError> {
-        let mut pause = Pause::default();
+        let mut pause = Pause::up_to(TRIES);
         loop {
             let mut call = self
                 .db
@@ -96,7 +98,7 @@ impl Store {
     /// Commits all operations or none. The token makes a repeated request that already succeeded succeed again.
     pub(crate) async fn transact(&self, operations: Vec<TransactWriteItem>) -> Result<Transacted, StoreError> {
         let token = crate::new_id();
-        let mut pause = Pause::default();
+        let mut pause = Pause::up_to(TRIES);
         loop {
             let call = self
                 .db
@@ -155,6 +157,12 @@ impl Store {
         TransactWriteItem::builder().set_put(put.ok()).build()
     }
 
+    /// A deletion of whatever is there.
+    pub(crate) fn delete_operation(&self, key: &Key) -> TransactWriteItem {
+        let delete = Delete::builder().table_name(&self.table).set_key(Some(key_item(key))).build();
+        TransactWriteItem::builder().set_delete(delete.ok()).build()
+    }
+
     pub(crate) fn update_operation(&self, key: &Key, update: &str, condition: Condition) -> TransactWriteItem {
         let mut operation = Update::builder()
             .table_name(&self.table)
@@ -194,17 +202,23 @@ impl Store {
     }
 }
 
-/// Growing pauses with jitter between tries.
-#[derive(Default)]
-struct Pause {
+/// Growing pauses with jitter between tries of something that others get in the way of.
+#[derive(Debug)]
+pub struct Pause {
     tries: u32,
+    most: u32,
 }
 
 impl Pause {
+    /// At most `most` tries in all.
+    pub fn up_to(most: u32) -> Self {
+        Pause { tries: 0, most }
+    }
+
     /// Waits and says whether another try is due.
-    async fn again(&mut self) -> bool {
+    pub async fn again(&mut self) -> bool {
         self.tries += 1;
-        if self.tries >= TRIES {
+        if self.tries >= self.most {
             return false;
         }
         let most = 10_u64 << self.tries.min(6);

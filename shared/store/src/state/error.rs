@@ -1,0 +1,20 @@
+//! Why a unit of work cannot go on.
+
+use super::Scope;
+use crate::StoreError;
+
+/// A lost race is not an error but a [`super::Commit`].
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum StateError {
+    /// There is no such scope, or it is not the caller's.
+    #[error("there is no scope {0}, or it is not yours")]
+    NoSuchScope(Scope),
+    /// The key is not one.
+    #[error("{key:?} is not a key: {detail}")]
+    BadKey { key: String, detail: String },
+    /// More than one commit can hold; the text says what to do.
+    #[error("{0}")]
+    TooLarge(String),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
