@@ -49,7 +49,7 @@ export async function serveSplit(env = {}) {
     },
     killBackground: () => back.kill(),
     async stop() {
-      await Promise.all([front.stop(), back.stop()])
+      await Promise.all([front.stop(), back?.stop()])
       await store.stop()
       await rm(data, { recursive: true, force: true })
     },
@@ -61,7 +61,12 @@ export async function serveSplit(env = {}) {
 async function ready(system, processes) {
   const failure = () => processes.map(p => p.failure()).find(Boolean)
   const healthy = () => fetch(`${system.url}/healthz`).then(r => r.ok, () => false)
-  await until(healthy, 'the server to be healthy', { ms: 20_000, stop: failure })
+  try {
+    await until(healthy, 'the server to be healthy', { ms: 20_000, stop: failure })
+  } catch (error) {
+    await system.stop()
+    throw error
+  }
   return system
 }
 
