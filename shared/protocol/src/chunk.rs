@@ -75,6 +75,10 @@ pub enum Chunk {
     /// What the open step has shown so far is void; the same step goes on.
     ResetStep,
     FinishStep,
+    /// What is known about the message so far (`usage`); later values replace earlier ones key by key.
+    MessageMetadata {
+        message_metadata: Value,
+    },
     /// Terminal: the run completed.
     Finish {
         finish_reason: FinishReason,

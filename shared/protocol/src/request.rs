@@ -35,7 +35,10 @@ pub enum ThreadChoice {
 pub enum Trigger {
     /// A new message, or with a known turn and other content an edit of it.
     Submit,
-    /// Replace this answer; absent: the last one.
+    /// The client edited a message that it had sent before, so what came after it goes even where the content is
+    /// the same (the AI SDK's `submit-message` with a `messageId`).
+    Edit,
+    /// Answer the message again. `replaces` is the answer that the client replaces, if it names one.
     Regenerate { replaces: Option<MessageId> },
 }
 

@@ -108,13 +108,20 @@ pub struct Run {
     pub holder: Option<String>,
     /// Dispatches since somebody last held the run.
     pub dispatches: u32,
+    /// When the first of them was sent.
+    pub dispatched_at: i64,
     /// How often a holder handed over because its time was up.
     pub continuations: u32,
+    /// The last holder handed over by itself, so what comes next is a continuation and no recovery.
+    #[serde(default)]
+    pub handed_over: bool,
     /// Attempts in a row that finished no step and stored no outcome.
     pub no_progress: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_reason: Option<EndReason>,
     pub created_at: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<i64>,
     /// When a sweep should look; present exactly while the run is not terminal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due_at: Option<i64>,

@@ -84,8 +84,9 @@ impl Transcript {
         match chunk {
             Chunk::Start { message_id, message_metadata } => {
                 self.message_id = Some(message_id.clone());
-                self.metadata = message_metadata.clone().or(self.metadata.take());
+                self.add_metadata(message_metadata.as_ref());
             }
+            Chunk::MessageMetadata { message_metadata } => self.add_metadata(Some(message_metadata)),
             Chunk::StartStep => self.steps.push(Step::default()),
             Chunk::ResetStep => {
                 if let Some(step) = self.steps.last_mut().filter(|step| !step.finished) {
@@ -155,7 +156,7 @@ impl Transcript {
             Chunk::DataAttempt { data, .. } => self.attempt = self.attempt.max(data.attempt),
             Chunk::DataContinue { .. } | Chunk::DataState { .. } => {}
             Chunk::Finish { finish_reason, message_metadata } => {
-                self.metadata = message_metadata.clone().or(self.metadata.take());
+                self.add_metadata(message_metadata.as_ref());
                 self.end = Some(End::Finish(*finish_reason));
             }
             Chunk::Abort { .. } => self.end = Some(End::Abort),
@@ -197,6 +198,14 @@ impl Transcript {
             parts.extend(step.parts.iter().flat_map(ui_part));
         }
         parts
+    }
+
+    fn add_metadata(&mut self, more: Option<&Value>) {
+        let Some(more) = more else { return };
+        match (self.metadata.as_mut().and_then(Value::as_object_mut), more.as_object()) {
+            (Some(known), Some(more)) => known.extend(more.clone()),
+            _ => self.metadata = Some(more.clone()),
+        }
     }
 
     fn push(&mut self, part: Part) {

@@ -1,1 +1,85 @@
+//! A run's life: start, claim, drive, hand over, recover, end, and the stream that clients follow.
+//!
+//! `state` decides, purely; everything else reads, asks it, and writes on condition.
 
+mod background;
+mod claim;
+mod config;
+mod dispatch;
+mod drive;
+mod end;
+mod foreground;
+mod observe;
+mod start;
+mod state;
+mod subscribe;
+mod sweep;
+mod take;
+mod transition;
+
+pub use background::Processed;
+pub use claim::Claim;
+pub use config::{Config, ConfigError};
+pub use dispatch::{Dispatch, DispatchError, HttpDispatch, LambdaDispatch};
+pub use drive::{Budget, Driven};
+pub use end::AbortError;
+pub use foreground::Attended;
+pub use start::{StartError, Started};
+pub use state::{EndBy, Event, Limits, Recovery, Refused, apply, recovery};
+pub use subscribe::Follower;
+pub use sweep::Swept;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
+
+use tandem_agent::Agent;
+use tandem_auth::DispatchKeys;
+use tandem_store::Store;
+use tokio_util::task::TaskTracker;
+
+/// Everything that a function or a local process needs to start, drive, watch and recover runs. Cheap to clone.
+#[derive(Clone)]
+pub struct Runtime(Arc<Inner>);
+
+struct Inner {
+    store: Store,
+    agent: Agent,
+    config: Config,
+    keys: DispatchKeys,
+    /// The way to the background; `None` where there is none, and every run is driven here.
+    dispatch: Option<Arc<dyn Dispatch>>,
+    /// Tasks that drive runs: joined before an invocation, or the process, ends.
+    tasks: TaskTracker,
+    /// Until when (milliseconds since 1970) the short grace holds, as a dispatch was claimed by nobody.
+    short_grace_until: AtomicI64,
+}
+
+impl Runtime {
+    pub fn new(
+        store: Store,
+        agent: Agent,
+        config: Config,
+        keys: DispatchKeys,
+        dispatch: Option<Arc<dyn Dispatch>>,
+    ) -> Self {
+        let tasks = TaskTracker::new();
+        Runtime(Arc::new(Inner { store, agent, config, keys, dispatch, tasks, short_grace_until: AtomicI64::new(0) }))
+    }
+
+    pub fn store(&self) -> &Store {
+        &self.0.store
+    }
+
+    pub fn agent(&self) -> &Agent {
+        &self.0.agent
+    }
+
+    pub fn config(&self) -> &Config {
+        &self.0.config
+    }
+
+    /// The tasks that drive runs in this process.
+    pub fn tasks(&self) -> &TaskTracker {
+        &self.0.tasks
+    }
+}

@@ -1,0 +1,236 @@
+//! Asking the model: its answer becomes chunks as it arrives; what fails in passing is asked again.
+
+use std::time::Duration;
+
+use futures::StreamExt;
+use serde_json::{Value, json};
+use tandem_model::{Event, Model, ModelError, Request};
+use tandem_protocol::{Chunk, FinishReason, ToolCallId, Usage};
+use tokio::time::Instant;
+
+use crate::Stop;
+use crate::turn::{Turn, calls_of, model_failed};
+
+/// Requests for one step, the first included.
+const TRIES: u32 = 5;
+/// Calls that one step may make.
+const MAX_CALLS: usize = 32;
+
+impl Turn<'_> {
+    /// Streams one complete answer into the log. An answer that breaks off is void: `reset-step`, and again,
+    /// as long as that can help and fits before the soft timeout.
+    pub(crate) async fn ask(&mut self, model: &dyn Model, mut request: Request) -> Result<(FinishReason, Usage), Stop> {
+        loop {
+            let error = match self.answer(model, request.clone()).await? {
+                Ok(finish) => return Ok(finish),
+                Err(error) => error,
+            };
+            request.retry += 1;
+            tracing::warn!(run = %self.run.run_id, retry = request.retry, %error, "the model failed");
+            if !error.is_retryable() || request.retry >= TRIES {
+                return Err(model_failed(&error));
+            }
+            let wake = Instant::now() + pause(request.retry, error.retry_after());
+            if wake >= self.soft {
+                return Err(Stop::TimeUp);
+            }
+            if self.log.transcript.open_step().is_some_and(|step| !step.parts.is_empty()) {
+                self.log.commit([Chunk::ResetStep]).await?;
+            }
+            tokio::time::sleep_until(wake).await;
+        }
+    }
+
+    async fn answer(
+        &mut self,
+        model: &dyn Model,
+        request: Request,
+    ) -> Result<Result<(FinishReason, Usage), ModelError>, Stop> {
+        let soft = self.soft;
+        let asked = tokio::time::timeout_at(soft, model.ask(request)).await.map_err(|_| Stop::TimeUp)?;
+        let mut events = match asked {
+            Ok(events) => events,
+            Err(error) => return Ok(Err(error)),
+        };
+        let mut answer = Answer::default();
+        loop {
+            let event = tokio::time::timeout_at(soft, events.next()).await.map_err(|_| Stop::TimeUp)?;
+            match event {
+                Some(Ok(Event::Finish { reason, usage })) => {
+                    self.close_block(&mut answer, None).await?;
+                    self.close_calls(&mut answer).await?;
+                    if reason == FinishReason::ContentFilter && calls_of(self.open_parts()).next().is_none() {
+                        let message = "The model declined to answer this.".into();
+                        return Ok(Err(ModelError::Refused { message }));
+                    }
+                    return Ok(Ok((reason, usage)));
+                }
+                Some(Ok(event)) => self.record(&mut answer, event).await?,
+                Some(Err(error)) => return Ok(Err(error)),
+                None => {
+                    let message = "The model's answer broke off.".into();
+                    return Ok(Err(ModelError::Interrupted { message }));
+                }
+            }
+        }
+    }
+
+    async fn record(&mut self, answer: &mut Answer, event: Event) -> Result<(), Stop> {
+        match event {
+            Event::TextDelta(delta) if delta.is_empty() => {}
+            Event::TextDelta(delta) => {
+                let id = self.open_block(answer, false).await?;
+                self.log.push(Chunk::TextDelta { id, delta }).await?;
+            }
+            Event::ReasoningDelta(delta) => {
+                let id = self.open_block(answer, true).await?;
+                self.log.push(Chunk::ReasoningDelta { id, delta }).await?;
+            }
+            Event::ReasoningEnd { signed } => {
+                self.open_block(answer, true).await?;
+                self.close_block(answer, signed).await?;
+            }
+            Event::CallStart { index, name } => {
+                self.close_block(answer, None).await?;
+                let Some(id) = self.log.call_id() else { return Ok(()) };
+                let name = legal(&name);
+                answer.calls.push(OpenCall {
+                    index,
+                    id: id.clone(),
+                    name: name.clone(),
+                    json: String::new(),
+                    ended: false,
+                });
+                self.log.push(Chunk::ToolInputStart { tool_call_id: id, tool_name: name }).await?;
+            }
+            Event::CallDelta { index, json } => {
+                if let Some(call) = answer.call(index) {
+                    call.json.push_str(&json);
+                    let tool_call_id = call.id.clone();
+                    self.log.push(Chunk::ToolInputDelta { tool_call_id, input_text_delta: json }).await?;
+                }
+            }
+            Event::CallEnd { index } => {
+                let over = answer.calls.iter().filter(|call| call.ended).count() >= MAX_CALLS;
+                if let Some(call) = answer.call(index) {
+                    call.ended = true;
+                    let chunk = if over { call.refused(TOO_MANY) } else { call.complete() };
+                    self.log.push(chunk).await?;
+                }
+            }
+            Event::Finish { .. } => {}
+        }
+        Ok(())
+    }
+
+    /// The id of the open text or reasoning block; a new one where the kind changes.
+    async fn open_block(&mut self, answer: &mut Answer, reasoning: bool) -> Result<String, Stop> {
+        if let Some(block) = &answer.block
+            && block.reasoning == reasoning
+        {
+            return Ok(block.id.clone());
+        }
+        self.close_block(answer, None).await?;
+        let id = self.log.part_id();
+        answer.block = Some(Block { id: id.clone(), reasoning });
+        let start =
+            if reasoning { Chunk::ReasoningStart { id: id.clone() } } else { Chunk::TextStart { id: id.clone() } };
+        self.log.push(start).await?;
+        Ok(id)
+    }
+
+    async fn close_block(&mut self, answer: &mut Answer, signed: Option<Value>) -> Result<(), Stop> {
+        match answer.block.take() {
+            Some(Block { id, reasoning: true }) => {
+                self.log.push(Chunk::ReasoningEnd { id, provider_metadata: signed }).await?;
+            }
+            Some(Block { id, reasoning: false }) => self.log.push(Chunk::TextEnd { id }).await?,
+            None => {}
+        }
+        Ok(())
+    }
+
+    /// Calls whose arguments never ended were cut at the output limit: they are over, and the model is told.
+    async fn close_calls(&mut self, answer: &mut Answer) -> Result<(), Stop> {
+        for call in answer.calls.iter().filter(|call| !call.ended) {
+            self.log.push(call.refused(CUT)).await?;
+        }
+        Ok(())
+    }
+
+    fn open_parts(&self) -> &[tandem_protocol::Part] {
+        self.log.transcript.open_step().map_or(&[], |step| &step.parts)
+    }
+}
+
+const CUT: &str =
+    "The arguments are incomplete: the output limit was reached. Nothing was run. Call again with shorter arguments.";
+const TOO_MANY: &str = "Too many calls in one step. Nothing was run. Call again in the next step.";
+
+/// What has arrived of an answer.
+#[derive(Default)]
+struct Answer {
+    block: Option<Block>,
+    calls: Vec<OpenCall>,
+}
+
+struct Block {
+    id: String,
+    reasoning: bool,
+}
+
+struct OpenCall {
+    index: u32,
+    id: ToolCallId,
+    name: String,
+    json: String,
+    ended: bool,
+}
+
+impl Answer {
+    fn call(&mut self, index: u32) -> Option<&mut OpenCall> {
+        self.calls.iter_mut().rev().find(|call| call.index == index && !call.ended)
+    }
+}
+
+impl OpenCall {
+    /// No arguments at all mean an empty object; anything else must be one.
+    fn complete(&self) -> Chunk {
+        let text = if self.json.trim().is_empty() { "{}" } else { &self.json };
+        match serde_json::from_str::<Value>(text) {
+            Ok(Value::Null) => self.available(json!({})),
+            Ok(input @ Value::Object(_)) => self.available(input),
+            Ok(_) => self.refused("The arguments must be a JSON object. Nothing was run."),
+            Err(error) => self.refused(&format!("The arguments are not valid JSON ({error}). Nothing was run.")),
+        }
+    }
+
+    fn available(&self, input: Value) -> Chunk {
+        Chunk::ToolInputAvailable { tool_call_id: self.id.clone(), tool_name: self.name.clone(), input }
+    }
+
+    fn refused(&self, text: &str) -> Chunk {
+        Chunk::ToolInputError {
+            tool_call_id: self.id.clone(),
+            tool_name: self.name.clone(),
+            input: Value::String(self.json.clone()),
+            error_text: text.into(),
+        }
+    }
+}
+
+/// A tool name that every provider accepts in a history: models invent others.
+fn legal(name: &str) -> String {
+    let clean = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
+    let name: String = name.chars().take(64).map(clean).collect();
+    if name.is_empty() { "unnamed".into() } else { name }
+}
+
+/// How long to wait before the next try: what the provider asks for, else doubling from half a second, with
+/// jitter so that many runs do not come back together.
+fn pause(retry: u32, asked: Option<Duration>) -> Duration {
+    let own = Duration::from_millis(250 << retry.min(6));
+    let spread = u64::try_from(tandem_store::now_ms()).unwrap_or(0) % 100;
+    let own = own + own * u32::try_from(spread).unwrap_or(0) / 200;
+    asked.map_or(own, |asked| asked.max(own))
+}

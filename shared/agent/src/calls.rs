@@ -1,0 +1,157 @@
+//! Running the calls of a step: the intent first, then reads side by side and everything else in order.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
+use serde_json::Value;
+use tandem_actions::{ActionError, Call, Effect};
+use tandem_protocol::{Caller, Chunk, ProgressData, ToolCall, ToolCallId};
+use tandem_store::Outcome;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::Stop;
+use crate::turn::Turn;
+
+impl Turn<'_> {
+    /// Stores the intent of `calls` and runs them.
+    pub(crate) async fn run_calls(&mut self, calls: Vec<ToolCall>) -> Result<(), Stop> {
+        // A call that cannot be repeated begins only where it can end: somebody with more time takes it.
+        let left = self.hard.saturating_duration_since(Instant::now());
+        let too_long = |call: &ToolCall| {
+            let entry = self.agent.registry().get(&call.name);
+            entry.is_some_and(|entry| !entry.effect().may_run_again() && entry.timeout() > left)
+        };
+        if calls.iter().any(too_long) && self.run.continuations == 0 {
+            return Err(Stop::TimeUp);
+        }
+        if Instant::now() >= self.soft {
+            return Err(Stop::TimeUp);
+        }
+        self.log.commit([Chunk::calls(calls.iter().map(|call| call.id.clone()).collect())]).await?;
+        self.run_in_order(calls).await
+    }
+
+    /// Settles calls whose intent an earlier attempt stored: what has an outcome shows it, what may run again
+    /// does, and of the rest nobody knows.
+    pub(crate) async fn settle_calls(&mut self, calls: Vec<ToolCall>) -> Result<(), Stop> {
+        let mut again = Vec::new();
+        for call in calls {
+            let stored = self.agent.store.outcome(&self.run.run_id, &call.id).await?;
+            let outcome = match stored {
+                Some(outcome) => outcome,
+                None if self.effect(&call).may_run_again() => {
+                    again.push(call);
+                    continue;
+                }
+                None => self.agent.store.put_outcome(&self.run.run_id, &call.id, &Outcome::Unknown).await?,
+            };
+            // In the model's order, also towards those that run again.
+            self.run_in_order(std::mem::take(&mut again)).await?;
+            self.show(&call.id, outcome.into_result()).await?;
+        }
+        self.run_in_order(again).await
+    }
+
+    async fn run_in_order(&mut self, calls: Vec<ToolCall>) -> Result<(), Stop> {
+        let mut rest = calls.into_iter().peekable();
+        while let Some(first) = rest.next() {
+            let mut together = vec![first];
+            while self.effect(&together[0]).is_parallel()
+                && let Some(next) = rest.next_if(|next| self.effect(next).is_parallel())
+            {
+                together.push(next);
+            }
+            self.run_together(together).await?;
+        }
+        Ok(())
+    }
+
+    async fn run_together(&mut self, calls: Vec<ToolCall>) -> Result<(), Stop> {
+        let (progress, mut reports) = mpsc::unbounded_channel();
+        let registry = Arc::clone(self.agent.registry());
+        let mut running: FuturesUnordered<_> = calls
+            .into_iter()
+            .map(|call| {
+                let registry = Arc::clone(&registry);
+                let context = self.call(&call, progress.clone());
+                async move { (call.id, registry.call(&call.name, call.input, context).await) }
+            })
+            .collect();
+        drop(progress);
+        loop {
+            tokio::select! {
+                biased;
+                Some((id, data)) = reports.recv() => self.show_progress(&id, data).await?,
+                done = running.next() => match done {
+                    Some((id, result)) => self.show(&id, result).await?,
+                    None => return Ok(()),
+                },
+            }
+        }
+    }
+
+    fn call(&self, call: &ToolCall, progress: mpsc::UnboundedSender<(ToolCallId, ProgressData)>) -> Call {
+        let id = call.id.clone();
+        Call {
+            store: self.agent.store.clone(),
+            principal: self.run.owner.clone(),
+            caller: Caller::Agent,
+            run: Some(self.run.run_id.clone()),
+            thread: Some(self.run.thread_id.clone()),
+            turn: Some(self.run.turn_id.clone()),
+            tool_call: Some(call.id.clone()),
+            idempotency_key: Call::key_of(&self.run.run_id, &call.id),
+            started_at: self.run.created_at,
+            deadline: self.hard,
+            cancel: CancellationToken::new(),
+            progress: Some(Arc::new(move |data| {
+                // Nobody listens any more when the call is being given up.
+                let _ = progress.send((id.clone(), data));
+            })),
+        }
+    }
+
+    async fn show_progress(&mut self, id: &ToolCallId, data: ProgressData) -> Result<(), Stop> {
+        self.progressed.store(true, Ordering::Relaxed);
+        Ok(self.log.push(Chunk::DataProgress { id: id.to_string(), data }).await?)
+    }
+
+    /// Shows an outcome that is stored.
+    async fn show(&mut self, id: &ToolCallId, result: Result<Value, ActionError>) -> Result<(), Stop> {
+        let chunk = match result {
+            Ok(output) => Chunk::ToolOutputAvailable { tool_call_id: id.clone(), output },
+            // No outcome: another attempt goes on with it, by its effect.
+            Err(ActionError::Cancelled) => return Err(Stop::TimeUp),
+            Err(ActionError::Store(error)) => return Err(Stop::Store(error)),
+            Err(error) => Chunk::ToolOutputError { tool_call_id: id.clone(), error_text: error.to_string() },
+        };
+        self.progressed.store(true, Ordering::Relaxed);
+        // At once: people wait for it, and the next call's intent need not.
+        Ok(self.log.commit([chunk]).await?)
+    }
+
+    fn effect(&self, call: &ToolCall) -> Effect {
+        // An unknown name runs nothing: its outcome is an error.
+        self.agent.registry().effect(&call.name).unwrap_or(Effect::Read)
+    }
+}
+
+/// A stored outcome as the result of the call.
+trait IntoResult {
+    fn into_result(self) -> Result<Value, ActionError>;
+}
+
+impl IntoResult for Outcome {
+    fn into_result(self) -> Result<Value, ActionError> {
+        match self {
+            Outcome::Done(output) => Ok(output),
+            Outcome::Failed(message) => Err(ActionError::failed("failed", message)),
+            Outcome::Unknown => Err(ActionError::Unknown),
+            Outcome::Closed => Err(ActionError::Closed),
+        }
+    }
+}

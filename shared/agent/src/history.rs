@@ -1,0 +1,167 @@
+//! The history for the model: always valid, whatever happened to the runs before.
+//!
+//! Roles alternate and begin with the user, every call has exactly one result in the next message, no text is
+//! empty, and of reasoning only signed blocks are sent back.
+
+use futures::stream::{StreamExt, TryStreamExt};
+use serde_json::{Value, json};
+use tandem_model::{Message, ToolResult, ToolUse};
+use tandem_protocol::{CallState, End, Part, Run, Step, Transcript};
+use tandem_store::{Input, MessageBody, Store};
+
+use crate::Stop;
+use crate::turn::calls_of;
+
+/// Messages of the thread that are sent to the model at most; older ones are left out.
+const MAX_MESSAGES: u64 = 40;
+/// Logs that are read side by side.
+const READS: usize = 8;
+
+/// What was said before this run.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct History {
+    before: Vec<Message>,
+    /// The user's message that the run answers.
+    text: String,
+}
+
+pub(crate) async fn load(store: &Store, run: &Run, input: &Input) -> Result<History, Stop> {
+    let user_n = input.message_n.saturating_sub(1);
+    let thread = store.any_thread(&run.owner.tenant, &run.thread_id).await?;
+    let said = match &thread {
+        // Begin with a user's message: they stand at even positions.
+        Some(thread) => store.messages(thread, user_n.saturating_sub(MAX_MESSAGES) & !1, user_n).await?,
+        None => Vec::new(),
+    };
+    let before: Vec<Said> = futures::stream::iter(said)
+        .map(|message| async {
+            match message.body {
+                MessageBody::User { text } => Ok(Said::User(text)),
+                MessageBody::Assistant { run } => {
+                    let mut transcript = Transcript::default();
+                    for frame in store.whole_log(&run).await? {
+                        frame.parsed()?.iter().for_each(|chunk| transcript.apply(chunk));
+                    }
+                    Ok::<_, Stop>(Said::Assistant(transcript))
+                }
+            }
+        })
+        .buffered(READS)
+        .try_collect()
+        .await?;
+    Ok(History { before: messages(&before), text: input.text.clone() })
+}
+
+enum Said {
+    User(String),
+    Assistant(Transcript),
+}
+
+impl History {
+    /// The history with what this run has said so far.
+    pub(crate) fn with(&self, transcript: &Transcript) -> Vec<Message> {
+        let mut messages = self.before.clone();
+        push_user(&mut messages, &self.text);
+        push_steps(&mut messages, transcript.steps.iter().filter(|step| step.finished));
+        messages
+    }
+}
+
+fn messages(said: &[Said]) -> Vec<Message> {
+    let mut messages = Vec::new();
+    for said in said {
+        match said {
+            Said::User(text) => push_user(&mut messages, text),
+            Said::Assistant(transcript) => {
+                push_steps(&mut messages, &transcript.steps);
+                let note = match &transcript.end {
+                    Some(End::Abort) => Some("[The user stopped the answer here.]"),
+                    Some(End::Error(_)) => Some("[The answer failed here.]"),
+                    Some(End::Finish(_)) | None => None,
+                };
+                if let Some(note) = note {
+                    push_assistant(&mut messages, Vec::new(), note.to_owned(), Vec::new());
+                }
+            }
+        }
+    }
+    messages
+}
+
+fn push_user(messages: &mut Vec<Message>, said: &str) {
+    match messages.last_mut() {
+        Some(Message::User { text: text @ None, .. }) => *text = Some(said.to_owned()),
+        Some(Message::User { .. }) => {
+            push_assistant(messages, Vec::new(), "[No answer.]".into(), Vec::new());
+            push_user(messages, said);
+        }
+        _ => messages.push(Message::User { results: Vec::new(), text: Some(said.to_owned()) }),
+    }
+}
+
+fn push_steps<'a>(messages: &mut Vec<Message>, steps: impl IntoIterator<Item = &'a Step>) {
+    for step in steps {
+        let mut texts: Vec<&str> = Vec::new();
+        let mut signed: Vec<Value> = Vec::new();
+        for part in &step.parts {
+            match part {
+                Part::Text { text, .. } => texts.push(text),
+                Part::Reasoning { text, provider_metadata: Some(metadata), .. } => {
+                    signed.push(json!({"text": text, "signed": metadata}));
+                }
+                Part::Reasoning { provider_metadata: None, .. } | Part::Call(_) => {}
+            }
+        }
+        let calls: Vec<ToolUse> = calls_of(&step.parts)
+            .map(|call| ToolUse { id: call.id.to_string(), name: call.name.clone(), input: object(&call.input) })
+            .collect();
+        let results: Vec<ToolResult> = calls_of(&step.parts)
+            .map(|call| {
+                let (output, is_error) = result(&call.state);
+                ToolResult { id: call.id.to_string(), name: call.name.clone(), output, is_error }
+            })
+            .collect();
+        push_assistant(messages, signed, texts.concat(), calls);
+        if !results.is_empty() {
+            messages.push(Message::User { results, text: None });
+        }
+    }
+}
+
+/// Adds to the assistant's message, or begins one; says nothing where there is nothing to say.
+fn push_assistant(messages: &mut Vec<Message>, signed: Vec<Value>, said: String, more: Vec<ToolUse>) {
+    if said.trim().is_empty() && more.is_empty() {
+        return;
+    }
+    match messages.last_mut() {
+        // Two answers in a row: the one before had no calls, or there would be results between.
+        Some(Message::Assistant { reasoning, text, calls }) => {
+            if !text.is_empty() && !said.is_empty() {
+                text.push('\n');
+            }
+            text.push_str(&said);
+            reasoning.extend(signed);
+            calls.extend(more);
+        }
+        _ => messages.push(Message::Assistant { reasoning: signed, text: said, calls: more }),
+    }
+}
+
+/// Arguments that never became an object are sent as an empty one: the result tells what was wrong.
+fn object(input: &Value) -> Value {
+    if input.is_object() { input.clone() } else { json!({}) }
+}
+
+fn result(state: &CallState) -> (String, bool) {
+    match state {
+        CallState::Done(Value::String(text)) => (text.clone(), false),
+        CallState::Done(output) => (output.to_string(), false),
+        CallState::Failed(text) => (text.clone(), true),
+        CallState::Streaming(_) | CallState::Ready => ("Interrupted before it began; nothing was run.".into(), true),
+        CallState::Intended => ("Interrupted: it may or may not have happened.".into(), true),
+    }
+}
+
+#[cfg(test)]
+#[path = "history_tests.rs"]
+mod tests;

@@ -1,0 +1,77 @@
+use super::*;
+use tandem_protocol::{Chunk, FinishReason, ToolCallId};
+
+fn call(n: u32, state: CallState) -> Part {
+    let id = ToolCallId::new(format!("c{n}")).unwrap();
+    Part::Call(tandem_protocol::ToolCall { id, name: "email".into(), input: json!({"n": n}), state, progress: None })
+}
+
+fn text(text: &str) -> Part {
+    Part::Text { id: "t".into(), text: text.into(), open: false }
+}
+
+fn step(parts: Vec<Part>) -> Step {
+    Step { parts, finished: true, called: true }
+}
+
+fn answer(steps: Vec<Step>, end: End) -> Said {
+    Said::Assistant(Transcript { steps, end: Some(end), ..Transcript::default() })
+}
+
+/// What every provider demands of a history.
+fn assert_valid(messages: &[Message]) {
+    let mut pending: Vec<String> = Vec::new();
+    for (n, message) in messages.iter().enumerate() {
+        match message {
+            Message::User { results, text } => {
+                assert_eq!(n % 2, 0, "roles alternate: {messages:?}");
+                let answered: Vec<String> = results.iter().map(|result| result.id.clone()).collect();
+                assert_eq!(answered, pending, "every call has one result, in order");
+                assert!(!results.is_empty() || text.as_ref().is_some_and(|text| !text.is_empty()));
+                pending.clear();
+            }
+            Message::Assistant { text, calls, .. } => {
+                assert_eq!(n % 2, 1, "roles alternate: {messages:?}");
+                assert!(!text.trim().is_empty() || !calls.is_empty(), "nothing is empty");
+                pending = calls.iter().map(|call| call.id.clone()).collect();
+            }
+        }
+    }
+    assert!(pending.is_empty(), "no call is left without a result");
+}
+
+#[test]
+fn histories_are_valid_whatever_happened_before() {
+    let user = |text: &str| Said::User(text.into());
+    let stop = || End::Finish(FinishReason::Stop);
+    for said in [
+        vec![user("a"), answer(vec![], End::Abort)],
+        vec![user("a"), answer(vec![], stop())],
+        vec![user("a"), answer(vec![step(vec![text("")])], stop())],
+        vec![user("a"), answer(vec![step(vec![text("x"), call(1, CallState::Intended)])], End::Error("e".into()))],
+        vec![user("a"), answer(vec![step(vec![call(1, CallState::Streaming("{".into()))])], End::Abort)],
+        vec![
+            user("a"),
+            answer(
+                vec![step(vec![call(1, CallState::Done(json!(1))), call(2, CallState::Ready)]), step(vec![text("y")])],
+                stop(),
+            ),
+            user("b"),
+            answer(vec![step(vec![text("p")]), step(vec![text("q")])], End::Abort),
+        ],
+    ] {
+        let before = messages(&said);
+        assert_valid(&History { before, text: "now".into() }.with(&Transcript::default()));
+    }
+}
+
+#[test]
+fn the_run_s_own_open_step_is_not_history() {
+    let transcript = Transcript::fold(&[
+        Chunk::StartStep,
+        Chunk::TextStart { id: "t".into() },
+        Chunk::TextDelta { id: "t".into(), delta: "half".into() },
+    ]);
+    let history = History { before: Vec::new(), text: "now".into() };
+    assert_eq!(history.with(&transcript), [Message::User { results: Vec::new(), text: Some("now".into()) }]);
+}

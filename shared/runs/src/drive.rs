@@ -1,0 +1,213 @@
+//! Driving a run: take its log, show that somebody is alive, let the agent work, and end or hand over.
+//!
+//! Foreground and background run this same function; they differ in how long they may take.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use tandem_agent::{Setup, TurnEnd};
+use tandem_protocol::{HolderKind, Run, Transcript};
+use tandem_store::{LogWriter, StoreError};
+use tokio::time::Instant;
+
+use crate::end::{Ending, KnownLog};
+use crate::state::{EndBy, Event, Recovery, Refused, recovery};
+use crate::take::Taken;
+use crate::{Claim, Runtime};
+
+/// How long a holder may work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    /// The soft timeout: from here on nothing new begins, and the run is handed over.
+    pub soft: Instant,
+    /// From here on nothing is waited for.
+    pub hard: Instant,
+}
+
+/// What became of a drive.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Driven {
+    /// The run ended here.
+    Ended(Box<Run>),
+    /// The time was up; the next attempt has been dispatched, or will be by whoever notices.
+    HandedOver,
+    /// Somebody else holds the run, or ended it: this holder stopped without a further effect.
+    Displaced,
+    /// The store failed; others recover the run when the lease has passed.
+    Lost,
+}
+
+impl Runtime {
+    /// The budget of a holder of this kind that begins now. `deadline`: when the invocation is killed.
+    pub fn budget(&self, kind: HolderKind, deadline: Option<Instant>) -> Budget {
+        let config = &self.0.config;
+        let soft = Instant::now()
+            + match kind {
+                HolderKind::Foreground => config.foreground_soft_timeout,
+                HolderKind::Background => config.background_soft_timeout,
+            };
+        let hard = soft + config.margin * 8 / 10;
+        match deadline {
+            None => Budget { soft, hard },
+            Some(deadline) => Budget {
+                soft: soft.min(deadline.checked_sub(config.margin).unwrap_or(deadline)),
+                hard: hard.min(deadline.checked_sub(config.margin / 5).unwrap_or(deadline)),
+            },
+        }
+    }
+
+    /// Drives a claimed run until it ends, the time is up or somebody else has it. Never panics into the caller
+    /// and never leaves a task behind.
+    pub async fn drive(&self, claim: Claim, budget: Budget) -> Driven {
+        let id = claim.run.run_id.clone();
+        let driven = match self.try_drive(claim, budget).await {
+            Ok(driven) => driven,
+            Err(error) => {
+                tracing::error!(run = %id, %error, "the store failed; the run will be recovered");
+                Driven::Lost
+            }
+        };
+        tracing::info!(run = %id, result = driven.name(), "holder stopped");
+        driven
+    }
+
+    async fn try_drive(&self, claim: Claim, budget: Budget) -> Result<Driven, StoreError> {
+        let store = &self.0.store;
+        let feed = store.feeds().of(&claim.run.run_id);
+        let _source = feed.source();
+        let Some(taken) = self.take_log(&claim).await? else { return Ok(Driven::Displaced) };
+        let run = claim.run.clone();
+        let log =
+            LogWriter::start(store.clone(), run.run_id.clone(), run.attempt, taken.next, self.0.config.flush_interval);
+        let shared = Shared { run: Mutex::new(run), progressed: AtomicBool::new(false) };
+        let driven = tokio::select! {
+            worked = self.work(&claim, taken, &log, budget, &shared) => worked,
+            refused = self.heartbeats(&shared) => {
+                tracing::info!(run = %claim.run.run_id, ?refused, "the run is somebody else's");
+                Ok(Driven::Displaced)
+            }
+        };
+        log.close().await;
+        driven
+    }
+
+    /// The turn itself, and its end.
+    async fn work(
+        &self,
+        claim: &Claim,
+        taken: Taken,
+        log: &LogWriter,
+        budget: Budget,
+        shared: &Shared,
+    ) -> Result<Driven, StoreError> {
+        let setup = Setup {
+            run: claim.run.clone(),
+            transcript: taken.transcript,
+            soft: budget.soft,
+            hard: budget.hard,
+            progressed: &shared.progressed,
+        };
+        let agent = self.0.agent.run(setup, log);
+        let Ok(turn) = tokio::time::timeout_at(budget.hard, agent).await else {
+            return self.hand_over(shared).await;
+        };
+        let ending = match turn.end {
+            TurnEnd::Finished(reason) => Ending::Finish(reason),
+            TurnEnd::Failed(reason, text) => Ending::Fail(reason, text),
+            TurnEnd::TimeUp => return self.hand_over(shared).await,
+            TurnEnd::Displaced => return Ok(Driven::Displaced),
+            TurnEnd::StoreFailed(error) => return Err(error),
+        };
+        self.finish(shared, log, &turn.transcript, &ending).await
+    }
+
+    async fn finish(
+        &self,
+        shared: &Shared,
+        log: &LogWriter,
+        transcript: &Transcript,
+        ending: &Ending,
+    ) -> Result<Driven, StoreError> {
+        let Ok(next) = log.flush().await else { return Ok(Driven::Displaced) };
+        let run = shared.run();
+        let by = EndBy::Holder { attempt: run.attempt };
+        let known = Some(KnownLog { next, transcript });
+        Ok(match self.end(&run, by, ending, known).await? {
+            Ok(run) => Driven::Ended(Box::new(run)),
+            Err(_) => Driven::Displaced,
+        })
+    }
+
+    /// Gives the run to the background, or up where it has had its share.
+    async fn hand_over(&self, shared: &Shared) -> Result<Driven, StoreError> {
+        let run = shared.run();
+        let progressed = shared.progressed.load(Ordering::Relaxed);
+        let event = Event::HandOver { attempt: run.attempt, progressed };
+        let Ok(run) = self.transition(&run.run_id.clone(), &event, Some(run)).await? else {
+            return Ok(Driven::Displaced);
+        };
+        match recovery(&run, tandem_store::now_ms(), &self.0.config.limits) {
+            Recovery::GiveUp(reason) => Ok(match self.give_up(&run, reason).await? {
+                Ok(run) => Driven::Ended(Box::new(run)),
+                Err(_) => Driven::Displaced,
+            }),
+            Recovery::DispatchAgain => {
+                // A failure is noticed by whoever watches the run, or by the sweeper.
+                let _ = self.send(&run).await;
+                Ok(Driven::HandedOver)
+            }
+        }
+    }
+
+    /// Shows that the holder is alive, until the run is not its own any more. Polled by the same task as the
+    /// work, so it stops when that hangs. If the store takes no heartbeat for a lease, the holder stops itself.
+    async fn heartbeats(&self, shared: &Shared) -> Refused {
+        let config = &self.0.config;
+        let mut last = Instant::now();
+        loop {
+            tokio::time::sleep(config.heartbeat).await;
+            let run = shared.run();
+            let progressed = shared.progressed.swap(false, Ordering::Relaxed);
+            let event = Event::Heartbeat { attempt: run.attempt, progressed };
+            let id = run.run_id.clone();
+            let beat = tokio::time::timeout(config.lease / 2, self.transition(&id, &event, Some(run))).await;
+            match beat {
+                Ok(Ok(Ok(run))) => {
+                    last = Instant::now();
+                    *shared.run.lock().unwrap_or_else(PoisonError::into_inner) = run;
+                }
+                Ok(Ok(Err(refused))) => return refused,
+                Ok(Err(_)) | Err(_) => {
+                    shared.progressed.fetch_or(progressed, Ordering::Relaxed);
+                    tracing::warn!(run = %id, "a heartbeat was not stored");
+                    if last.elapsed() + config.heartbeat >= config.lease {
+                        return Refused::Displaced;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What the heartbeats and the work of one holder share.
+struct Shared {
+    run: Mutex<Run>,
+    progressed: AtomicBool,
+}
+
+impl Shared {
+    fn run(&self) -> Run {
+        self.run.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Driven {
+    fn name(&self) -> &'static str {
+        match self {
+            Driven::Ended(_) => "ended",
+            Driven::HandedOver => "handed over",
+            Driven::Displaced => "displaced",
+            Driven::Lost => "lost",
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! The one end: finish, fail, abort and give up all end a run here, in one transaction.
+
+use tandem_protocol::{CallState, Chunk, EndReason, FinishReason, Principal, Run, RunId, Seq, ToolCallId, Transcript};
+use tandem_store::{Append, EndWrite, Frame, StoreError, now_ms};
+
+use crate::Runtime;
+use crate::state::{EndBy, Event, Refused, apply};
+
+/// How a run ends, as its last chunk says it.
+#[derive(Debug, Clone)]
+pub(crate) enum Ending {
+    Finish(FinishReason),
+    Abort,
+    /// A text for people; the code of the reason is added in brackets.
+    Fail(EndReason, String),
+}
+
+impl Ending {
+    fn reason(&self) -> EndReason {
+        match self {
+            Ending::Finish(_) => EndReason::Completed,
+            Ending::Abort => EndReason::Aborted,
+            Ending::Fail(reason, _) => *reason,
+        }
+    }
+}
+
+/// The end of a log as its holder knows it, so that it need not be read.
+pub(crate) struct KnownLog<'a> {
+    pub(crate) next: Seq,
+    pub(crate) transcript: &'a Transcript,
+}
+
+/// Why a run cannot be aborted.
+#[derive(Debug, thiserror::Error)]
+pub enum AbortError {
+    /// There is no such run, or it is not the caller's.
+    #[error("there is no such run")]
+    NotFound,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl Runtime {
+    /// Stops a run for its owner. Idempotent: a run that has ended stays as it is.
+    pub async fn abort(&self, principal: &Principal, id: &RunId) -> Result<Run, AbortError> {
+        let run = self.0.store.run(id).await?.filter(|run| run.owner.tenant == principal.tenant);
+        let run = run.filter(|run| run.owner.user == principal.user).ok_or(AbortError::NotFound)?;
+        match self.end(&run, EndBy::Anyone, &Ending::Abort, None).await? {
+            Ok(run) => Ok(run),
+            Err(_) => Ok(self.0.store.run(id).await?.unwrap_or(run)),
+        }
+    }
+
+    /// Ends a run that nobody holds any more, if it still is as observed.
+    pub(crate) async fn give_up(&self, observed: &Run, reason: EndReason) -> Result<Result<Run, Refused>, StoreError> {
+        let by = EndBy::Observer { observed: observed.version };
+        self.end(observed, by, &Ending::Fail(reason, explain(reason).into()), None).await
+    }
+
+    /// Writes the end: everything or nothing. The log is read unless its holder passes what it knows.
+    pub(crate) async fn end(
+        &self,
+        run: &Run,
+        by: EndBy,
+        ending: &Ending,
+        mut known: Option<KnownLog<'_>>,
+    ) -> Result<Result<Run, Refused>, StoreError> {
+        let mut current = run.clone();
+        let mut settled: Vec<ToolCallId> = Vec::new();
+        let mut frees_thread = true;
+        loop {
+            let event = Event::End { by, reason: ending.reason() };
+            let next = match apply(&current, &event, now_ms(), &self.0.config.limits) {
+                Ok(next) => next,
+                Err(refused) => return Ok(Err(refused)),
+            };
+            let (terminal, unsettled) = match &known {
+                Some(log) => last_frame(&next, log.next, log.transcript, ending)?,
+                None => {
+                    let log = self.0.store.whole_log(&run.run_id).await?;
+                    let mut transcript = Transcript::default();
+                    for frame in &log {
+                        frame.parsed()?.iter().for_each(|chunk| transcript.apply(chunk));
+                    }
+                    last_frame(&next, log.last().map_or(0, Frame::next), &transcript, ending)?
+                }
+            };
+            let open: Vec<ToolCallId> = unsettled.into_iter().filter(|call| !settled.contains(call)).collect();
+            match self.0.store.end_run(&next, current.version, &terminal, frees_thread, &open).await? {
+                EndWrite::Committed => {
+                    tracing::info!(run = %run.run_id, reason = next.end_reason.map(EndReason::code), "ended");
+                    return Ok(Ok(next));
+                }
+                EndWrite::Refused { log_grew, thread_changed, settled: more, .. } => {
+                    if log_grew {
+                        known = None;
+                    }
+                    frees_thread &= !thread_changed;
+                    settled.extend(more);
+                }
+            }
+            current = match self.0.store.run(&run.run_id).await? {
+                Some(run) => run,
+                None => return Ok(Err(Refused::Missing)),
+            };
+        }
+    }
+}
+
+/// The last frame of a log, and the calls that may still be under way.
+fn last_frame(
+    run: &Run,
+    next: Seq,
+    transcript: &Transcript,
+    ending: &Ending,
+) -> Result<(Append, Vec<ToolCallId>), StoreError> {
+    let mut chunks = transcript.closing();
+    chunks.push(match ending {
+        Ending::Finish(finish_reason) => {
+            let metadata = metadata(run, transcript, *finish_reason);
+            Chunk::Finish { finish_reason: *finish_reason, message_metadata: Some(metadata) }
+        }
+        Ending::Abort => Chunk::Abort { reason: None },
+        Ending::Fail(reason, text) => Chunk::Error { error_text: format!("{text} [{}]", reason.code()) },
+    });
+    let intended = transcript.calls().filter(|call| call.state == CallState::Intended);
+    let unsettled = intended.map(|call| call.id.clone()).collect();
+    Ok((Append::new(next, run.attempt, &chunks)?, unsettled))
+}
+
+fn metadata(run: &Run, transcript: &Transcript, finish_reason: FinishReason) -> serde_json::Value {
+    let mut metadata = serde_json::json!({
+        "runId": run.run_id,
+        "attempts": run.attempt,
+        "finishReason": finish_reason,
+    });
+    if let Some(usage) = transcript.metadata.as_ref().and_then(|metadata| metadata.get("usage")) {
+        metadata["usage"] = usage.clone();
+    }
+    metadata
+}
+
+fn explain(reason: EndReason) -> &'static str {
+    match reason {
+        EndReason::NeverClaimed => {
+            "No worker took the run, although it was dispatched several times. Please try again."
+        }
+        EndReason::NoProgress => {
+            "The run was stopped, as several attempts in a row got no further. What was completed before is kept."
+        }
+        EndReason::RunBudgetExhausted => "The run was stopped, as it took too long. What was completed before is kept.",
+        _ => "The run failed.",
+    }
+}

@@ -1,0 +1,83 @@
+//! The foreground side of a fresh run: dispatch it, and take it back if nobody claims it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use tandem_protocol::{HolderKind, Run};
+use tandem_store::{StoreError, now_ms};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+use crate::Runtime;
+
+/// How long a foreground whose dispatch nobody claimed uses the short grace.
+const SHORT_GRACE_FOR_MS: i64 = 60_000;
+
+/// A run that this process sees to. Dropping it does not stop anything.
+#[derive(Debug)]
+pub struct Attended {
+    task: JoinHandle<()>,
+    driving: Arc<AtomicBool>,
+}
+
+impl Attended {
+    /// Whether this process holds the run now, so that its response must stay open.
+    pub fn is_driving(&self) -> bool {
+        self.driving.load(Ordering::Acquire) && !self.task.is_finished()
+    }
+
+    /// Waits until this process has nothing more to do with the run.
+    pub async fn join(self) {
+        // A panic in the task has been reported by the runtime; the run is recovered by others.
+        let _ = self.task.await;
+    }
+}
+
+impl Runtime {
+    /// Sees to it that somebody drives a run that was just started. `deadline`: when the invocation is killed.
+    pub fn attend(&self, run: Run, deadline: Option<Instant>) -> Attended {
+        let driving = Arc::new(AtomicBool::new(false));
+        let runtime = self.clone();
+        let flag = Arc::clone(&driving);
+        let task = self.0.tasks.spawn(async move {
+            if let Err(error) = runtime.see_to(&run, deadline, &flag).await {
+                tracing::error!(run = %run.run_id, %error, "the run is left to the sweeper");
+            }
+        });
+        Attended { task, driving }
+    }
+
+    async fn see_to(&self, run: &Run, deadline: Option<Instant>, driving: &AtomicBool) -> Result<(), StoreError> {
+        let durable = self.0.config.durable_background && self.0.dispatch.is_some();
+        if durable {
+            let began = Instant::now();
+            // A dispatch that failed for sure needs no grace; one that timed out may have arrived, and the
+            // version decides.
+            if self.send(run).await.is_ok() {
+                tokio::time::sleep_until(began + self.grace()).await;
+            }
+        }
+        let claimed = self.claim(&run.run_id, run.version, HolderKind::Foreground, durable, Some(run.clone())).await?;
+        let Ok(claim) = claimed else {
+            self.0.short_grace_until.store(0, Ordering::Relaxed);
+            return Ok(());
+        };
+        if durable {
+            self.0.short_grace_until.store(now_ms() + SHORT_GRACE_FOR_MS, Ordering::Relaxed);
+        }
+        driving.store(true, Ordering::Release);
+        self.drive(claim, self.budget(HolderKind::Foreground, deadline)).await;
+        driving.store(false, Ordering::Release);
+        Ok(())
+    }
+
+    fn grace(&self) -> Duration {
+        let config = &self.0.config;
+        if now_ms() < self.0.short_grace_until.load(Ordering::Relaxed) {
+            config.short_grace
+        } else {
+            config.claim_grace
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Starting a turn: what the request means for the thread as it is, and the transaction that makes it so.
+
+use tandem_protocol::{
+    AgentChat, MessageId, Principal, Run, RunId, RunStatus, ThreadChoice, ThreadId, Trigger, TurnId,
+};
+use tandem_store::{Input, Message, MessageBody, StartWrite, StoreError, Thread, Turn, new_id, now_ms};
+
+use crate::Runtime;
+
+/// How often a start that lost a race reads again.
+const TRIES: usize = 8;
+/// Length of a title made from the first message, in characters.
+const TITLE: usize = 80;
+
+/// A turn that has a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Started {
+    pub run: Run,
+    /// False: the request repeats one that started this run before.
+    pub fresh: bool,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error("there is no such thread")]
+    ThreadNotFound,
+    /// Another run is under way in the thread.
+    #[error("the thread has a run under way")]
+    Busy { active: RunId },
+    /// The model may not be chosen; the text names those that may.
+    #[error("{0}")]
+    UnknownModel(String),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What a request means for a thread.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Plan {
+    /// The request was answered before.
+    Repeat(RunId),
+    /// A run for the user's message at `user_n`; everything after it is dropped.
+    Run {
+        user_n: u64,
+        text: String,
+        writes_message: bool,
+        follows: Option<RunId>,
+    },
+    Busy(RunId),
+}
+
+impl Runtime {
+    /// Starts the turn, or finds the run that an earlier request like this one started.
+    pub async fn start(&self, principal: &Principal, chat: &AgentChat) -> Result<Started, StartError> {
+        if let Err(unknown) = self.0.agent.models().get(chat.model.as_deref()) {
+            return Err(StartError::UnknownModel(unknown.to_string()));
+        }
+        let fresh_turn = || TurnId::new(format!("m-{}", new_id())).map_err(|e| StoreError::Rejected(e.to_string()));
+        let turn_id = chat.turn.clone().map_or_else(fresh_turn, Ok)?;
+        for _ in 0..TRIES {
+            let thread = self.thread_of(principal, chat).await?;
+            let turn = match &thread {
+                Some(thread) => self.0.store.turn(&thread.tenant, &thread.thread, &turn_id).await?,
+                None => None,
+            };
+            let said = match (&thread, &turn) {
+                (Some(thread), Some(turn)) => self.0.store.message(thread, turn.message_n).await?,
+                _ => None,
+            };
+            match plan(chat, &turn_id, thread.as_ref(), turn.as_ref(), said.as_ref()) {
+                Plan::Busy(active) => return Err(StartError::Busy { active }),
+                Plan::Repeat(run) => {
+                    let run = self.0.store.run(&run).await?;
+                    let run =
+                        run.ok_or_else(|| StoreError::Rejected("a turn points to a run that is not there".into()))?;
+                    return Ok(Started { run, fresh: false });
+                }
+                Plan::Run { user_n, text, writes_message, follows } => {
+                    let write = write(principal, chat, &turn_id, thread, user_n, text, writes_message, follows)?;
+                    if self.0.store.start_run(&write).await?.is_ok() {
+                        tracing::info!(run = %write.run.run_id, thread = %write.run.thread_id, "started");
+                        return Ok(Started { run: write.run, fresh: true });
+                    }
+                    // Lost a race: what is there now decides.
+                }
+            }
+        }
+        Err(StartError::Store(StoreError::Unavailable("the thread changes too fast; try again".into())))
+    }
+
+    /// The thread that the request means; `None`: it is new.
+    async fn thread_of(&self, principal: &Principal, chat: &AgentChat) -> Result<Option<Thread>, StartError> {
+        let id = match &chat.thread {
+            ThreadChoice::New => return Ok(None),
+            ThreadChoice::Existing(id) | ThreadChoice::Named(id) => id,
+        };
+        match (self.0.store.any_thread(&principal.tenant, id).await?, &chat.thread) {
+            (Some(thread), _) if thread.is_owned_by(principal) => Ok(Some(thread)),
+            (None, ThreadChoice::Named(_)) => Ok(None),
+            // A foreign thread answers like an unknown one.
+            _ => Err(StartError::ThreadNotFound),
+        }
+    }
+}
+
+/// What a request means, from what is stored and nothing else.
+fn plan(chat: &AgentChat, id: &TurnId, thread: Option<&Thread>, turn: Option<&Turn>, said: Option<&Message>) -> Plan {
+    let length = thread.map_or(0, |thread| thread.length);
+    // The turn's message, if an edit further up has not dropped it.
+    let said = said.filter(|message| message.id == MessageId::from(id));
+    let said = said.and_then(|message| match &message.body {
+        MessageBody::User { text } => Some(text),
+        MessageBody::Assistant { .. } => None,
+    });
+    let active = thread.and_then(|thread| thread.active.clone());
+    let wanted = match (&chat.trigger, turn, said) {
+        (Trigger::Submit | Trigger::Edit, Some(turn), Some(text)) => {
+            let is_last = turn.message_n + 2 >= length;
+            if *text == chat.text && (is_last || chat.trigger == Trigger::Submit) {
+                return Plan::Repeat(turn.run.clone());
+            }
+            Plan::Run {
+                user_n: turn.message_n,
+                text: chat.text.clone(),
+                writes_message: true,
+                follows: Some(turn.run.clone()),
+            }
+        }
+        (Trigger::Regenerate { replaces }, Some(turn), Some(text)) => {
+            let current = MessageId::of_run(&turn.run);
+            let moved = replaces.as_ref().is_some_and(|replaced| *replaced != current);
+            let running = replaces.is_none() && active.as_ref() == Some(&turn.run);
+            if moved || running {
+                return Plan::Repeat(turn.run.clone());
+            }
+            Plan::Run {
+                user_n: turn.message_n,
+                text: text.clone(),
+                writes_message: false,
+                follows: Some(turn.run.clone()),
+            }
+        }
+        // A message that is not there: new, or never stored as its first request was refused.
+        (_, turn, _) => Plan::Run {
+            user_n: length,
+            text: chat.text.clone(),
+            writes_message: true,
+            follows: turn.map(|turn| turn.run.clone()),
+        },
+    };
+    active.map_or(wanted, Plan::Busy)
+}
+
+#[allow(clippy::too_many_arguments)]
+fn write(
+    principal: &Principal,
+    chat: &AgentChat,
+    turn_id: &TurnId,
+    thread: Option<Thread>,
+    user_n: u64,
+    text: String,
+    writes_message: bool,
+    follows: Option<RunId>,
+) -> Result<StartWrite, StoreError> {
+    let now = now_ms();
+    let run_id = RunId::new(format!("run_{}", new_id())).map_err(|e| StoreError::Rejected(e.to_string()))?;
+    let version = thread.as_ref().map(|thread| thread.version);
+    let mut thread = match (thread, &chat.thread) {
+        (Some(thread), _) => thread,
+        (None, ThreadChoice::Named(id) | ThreadChoice::Existing(id)) => new_thread(principal, id.clone(), &text, now),
+        (None, ThreadChoice::New) => {
+            let id = ThreadId::new(new_id()).map_err(|e| StoreError::Rejected(e.to_string()))?;
+            new_thread(principal, id, &text, now)
+        }
+    };
+    thread.version = version.unwrap_or(0) + 1;
+    thread.active = Some(run_id.clone());
+    thread.length = user_n + 2;
+    if thread.title.is_empty() {
+        thread.title = title(&text);
+    }
+    let run = Run {
+        message_id: MessageId::of_run(&run_id),
+        run_id: run_id.clone(),
+        thread_id: thread.thread.clone(),
+        turn_id: turn_id.clone(),
+        owner: principal.clone(),
+        status: RunStatus::Dispatched,
+        version: 1,
+        attempt: 0,
+        holder: None,
+        dispatches: 1,
+        dispatched_at: now,
+        continuations: 0,
+        handed_over: false,
+        no_progress: 0,
+        end_reason: None,
+        created_at: now,
+        ended_at: None,
+        due_at: Some(now + 30_000),
+        expires_at: None,
+    };
+    let user_message = writes_message.then(|| Message {
+        n: user_n,
+        id: MessageId::from(turn_id),
+        body: MessageBody::User { text: text.clone() },
+        created_at: now,
+    });
+    Ok(StartWrite {
+        run,
+        input: Input { text, model: chat.model.clone(), message_n: user_n + 1 },
+        thread,
+        thread_version: version,
+        turn: Turn { turn: turn_id.clone(), run: run_id, message_n: user_n },
+        follows,
+        user_message,
+    })
+}
+
+fn new_thread(principal: &Principal, thread: ThreadId, text: &str, now: i64) -> Thread {
+    Thread {
+        thread,
+        tenant: principal.tenant.clone(),
+        owner: principal.user.clone(),
+        title: title(text),
+        active: None,
+        length: 0,
+        version: 0,
+        created_at: now,
+    }
+}
+
+/// A title from the first line of a message.
+fn title(text: &str) -> String {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let mut title: String = line.chars().take(TITLE).collect();
+    if line.chars().count() > TITLE {
+        title.push('…');
+    }
+    title
+}
+
+#[cfg(test)]
+#[path = "start_tests.rs"]
+mod tests;

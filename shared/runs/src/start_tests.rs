@@ -1,0 +1,92 @@
+use super::*;
+use tandem_protocol::{TenantId, UserId};
+
+fn chat(text: &str, trigger: Trigger) -> AgentChat {
+    AgentChat {
+        thread: ThreadChoice::Named(ThreadId::new("t").unwrap()),
+        text: text.into(),
+        turn: None,
+        trigger,
+        model: None,
+    }
+}
+
+fn run_id(n: u32) -> RunId {
+    RunId::new(format!("run_{n}")).unwrap()
+}
+
+/// A thread with the turn `m` at 0, said `hello`, answered by run 1.
+fn stored(active: Option<u32>) -> (Thread, Turn, Message) {
+    let principal = Principal { tenant: TenantId::new("a").unwrap(), user: UserId::new("b").unwrap(), roles: vec![] };
+    let mut thread = new_thread(&principal, ThreadId::new("t").unwrap(), "hello", 0);
+    thread.length = 2;
+    thread.active = active.map(run_id);
+    let turn = Turn { turn: TurnId::new("m").unwrap(), run: run_id(1), message_n: 0 };
+    let body = MessageBody::User { text: "hello".into() };
+    (thread, turn, Message { n: 0, id: MessageId::new("m").unwrap(), body, created_at: 0 })
+}
+
+fn regenerate(replaces: Option<u32>) -> Trigger {
+    Trigger::Regenerate { replaces: replaces.map(|n| MessageId::of_run(&run_id(n))) }
+}
+
+#[test]
+fn a_request_means_one_thing_for_a_thread() {
+    let run = |user_n, text: &str, writes_message, follows: Option<u32>| Plan::Run {
+        user_n,
+        text: text.into(),
+        writes_message,
+        follows: follows.map(run_id),
+    };
+    let known = TurnId::new("m").unwrap();
+    for (case, chat, active, want) in [
+        ("the same again", chat("hello", Trigger::Submit), None, Plan::Repeat(run_id(1))),
+        ("the same while it runs", chat("hello", Trigger::Submit), Some(1), Plan::Repeat(run_id(1))),
+        ("an edit", chat("other", Trigger::Submit), None, run(0, "other", true, Some(1))),
+        ("an edit while it runs", chat("other", Trigger::Submit), Some(1), Plan::Busy(run_id(1))),
+        ("regenerate the last", chat("hello", regenerate(None)), None, run(0, "hello", false, Some(1))),
+        ("regenerate by name", chat("hello", regenerate(Some(1))), None, run(0, "hello", false, Some(1))),
+        ("regenerate again", chat("hello", regenerate(Some(0))), None, Plan::Repeat(run_id(1))),
+        ("regenerate while it runs", chat("hello", regenerate(None)), Some(1), Plan::Repeat(run_id(1))),
+        ("regenerate what runs", chat("hello", regenerate(Some(1))), Some(1), Plan::Busy(run_id(1))),
+    ] {
+        let (thread, turn, said) = stored(active);
+        assert_eq!(plan(&chat, &known, Some(&thread), Some(&turn), Some(&said)), want, "{case}");
+    }
+}
+
+#[test]
+fn new_and_dropped_turns_go_to_the_end() {
+    let (thread, turn, said) = stored(None);
+    let other = TurnId::new("n").unwrap();
+    let new = plan(&chat("x", Trigger::Submit), &other, Some(&thread), None, None);
+    assert_eq!(new, Plan::Run { user_n: 2, text: "x".into(), writes_message: true, follows: None });
+    // `n` was said once, at a place where `m` stands now.
+    let dropped = plan(&chat("x", Trigger::Submit), &other, Some(&thread), Some(&turn), Some(&said));
+    assert_eq!(dropped, Plan::Run { user_n: 2, text: "x".into(), writes_message: true, follows: Some(run_id(1)) });
+    let refused_before = plan(&chat("x", regenerate(None)), &other, Some(&thread), None, None);
+    assert_eq!(refused_before, Plan::Run { user_n: 2, text: "x".into(), writes_message: true, follows: None });
+    assert_eq!(
+        plan(&chat("x", Trigger::Submit), &other, None, None, None),
+        Plan::Run { user_n: 0, text: "x".into(), writes_message: true, follows: None }
+    );
+}
+
+#[test]
+fn an_edit_that_changes_nothing_still_drops_what_came_after() {
+    let (mut thread, turn, said) = stored(None);
+    let known = TurnId::new("m").unwrap();
+    let planned =
+        |thread: &Thread, trigger| plan(&chat("hello", trigger), &known, Some(thread), Some(&turn), Some(&said));
+    assert_eq!(planned(&thread, Trigger::Edit), Plan::Repeat(run_id(1)));
+    thread.length = 4;
+    assert_eq!(planned(&thread, Trigger::Submit), Plan::Repeat(run_id(1)));
+    let want = Plan::Run { user_n: 0, text: "hello".into(), writes_message: true, follows: Some(run_id(1)) };
+    assert_eq!(planned(&thread, Trigger::Edit), want);
+}
+
+#[test]
+fn titles_are_one_short_line() {
+    assert_eq!(title("\n  Hello \nworld"), "Hello");
+    assert_eq!(title(&"é".repeat(100)), format!("{}…", "é".repeat(80)));
+}

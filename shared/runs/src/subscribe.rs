@@ -1,0 +1,222 @@
+//! Following a run: every chunk from a position on, once and in order, until the terminal one.
+//!
+//! Followers in the process of the holder are woken by it. In any other process one poller per run reads the
+//! log for all followers, and watches whether the run still has a holder.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tandem_protocol::{RunId, Seq};
+use tandem_store::{Feed, Frame, StoreError};
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use crate::Runtime;
+use crate::observe::Observation;
+
+/// Pause of the poller while chunks arrive, and its longest.
+const POLL_MIN: Duration = Duration::from_millis(20);
+const POLL_MAX: Duration = Duration::from_millis(500);
+
+/// One reader of a run.
+pub struct Follower {
+    runtime: Runtime,
+    run: RunId,
+    feed: Arc<Feed>,
+    changed: watch::Receiver<()>,
+    /// Frames that were read and not given yet.
+    read: VecDeque<Frame>,
+    /// Where the next frame to give begins, or for the first one the chunk that it holds.
+    next: Seq,
+    /// Everything before this follower's start has been read from the store.
+    caught_up: bool,
+    ended: bool,
+    deadline: Option<Instant>,
+}
+
+impl Runtime {
+    /// Follows `run` from chunk `from` on. `deadline`: when this process is killed, if it is an invocation.
+    /// Whose run it is, is for the caller to check.
+    pub fn follow(&self, run: &RunId, from: Seq, deadline: Option<Instant>) -> Follower {
+        let feed = self.0.store.feeds().of(run);
+        Follower {
+            runtime: self.clone(),
+            run: run.clone(),
+            changed: feed.watch(),
+            feed,
+            read: VecDeque::new(),
+            next: from,
+            caught_up: false,
+            ended: false,
+            deadline,
+        }
+    }
+}
+
+impl Follower {
+    /// The next frame; waits for it. `None` after the terminal chunk. The first one may begin before the chunk
+    /// that was asked for: the caller skips what it has.
+    ///
+    /// Cancel safe: what was not given is given by the next call.
+    pub async fn next(&mut self) -> Result<Option<Frame>, StoreError> {
+        loop {
+            if self.ended {
+                return Ok(None);
+            }
+            if let Some(frame) = self.feed.frame_at(self.next) {
+                self.read.clear();
+                return Ok(Some(self.give(frame)));
+            }
+            if let Some(frame) = self.read.pop_front() {
+                return Ok(Some(self.give(frame)));
+            }
+            if !self.caught_up || self.feed.next().is_some_and(|next| next > self.next) {
+                self.catch_up().await?;
+                continue;
+            }
+            self.keep_fed();
+            // The feed lives as long as this follower does.
+            let _ = self.changed.changed().await;
+        }
+    }
+
+    /// Whether the terminal chunk has been given.
+    pub fn has_ended(&self) -> bool {
+        self.ended
+    }
+
+    fn give(&mut self, frame: Frame) -> Frame {
+        self.next = self.next.max(frame.next());
+        self.ended = frame.is_terminal();
+        frame
+    }
+
+    /// Reads a page from the store. The first read finds the frame that holds the position.
+    async fn catch_up(&mut self) -> Result<(), StoreError> {
+        let store = self.runtime.store();
+        let mut begin = self.next;
+        if !self.caught_up
+            && self.next > 0
+            && let Some(frame) = store.frame_at(&self.run, self.next).await?
+        {
+            begin = frame.next();
+            if begin > self.next {
+                self.read.push_back(frame);
+            } else if frame.is_terminal() {
+                // The position is past the end.
+                self.ended = true;
+                return Ok(());
+            } else {
+                // The position is not written yet, and need not be where a frame will begin: read from the end.
+                self.next = begin;
+            }
+        }
+        let page = read_on(&self.runtime, &self.run, begin).await?;
+        self.caught_up = page.is_empty();
+        self.read.extend(page);
+        Ok(())
+    }
+
+    /// Starts the poller unless somebody feeds this process already.
+    fn keep_fed(&self) {
+        let Some(source) = self.feed.only_source() else { return };
+        let poller = Poller {
+            runtime: self.runtime.clone(),
+            run: self.run.clone(),
+            feed: Arc::clone(&self.feed),
+            next: self.next,
+            deadline: self.deadline,
+        };
+        let abandoned = Arc::clone(&self.feed);
+        tokio::spawn(async move {
+            let _source = source;
+            tokio::select! {
+                () = poller.run() => {}
+                () = abandoned.abandoned() => {}
+            }
+        });
+    }
+}
+
+/// Frames from `begin` on, without a hole: what is missing is read again, consistently, and never skipped.
+async fn read_on(runtime: &Runtime, run: &RunId, begin: Seq) -> Result<Vec<Frame>, StoreError> {
+    let mut page = runtime.store().frames(run, begin, false).await?;
+    let dense = dense(begin, &page);
+    if dense < page.len() {
+        page = runtime.store().frames(run, begin, true).await?;
+        let dense = self::dense(begin, &page);
+        page.truncate(dense);
+    }
+    Ok(page)
+}
+
+/// How many of the frames follow `begin` without a hole.
+fn dense(begin: Seq, frames: &[Frame]) -> usize {
+    let mut next = begin;
+    frames.iter().take_while(|frame| frame.first == std::mem::replace(&mut next, frame.next())).count()
+}
+
+/// Reads the log of one run for all its followers in this process.
+struct Poller {
+    runtime: Runtime,
+    run: RunId,
+    feed: Arc<Feed>,
+    next: Seq,
+    deadline: Option<Instant>,
+}
+
+impl Poller {
+    async fn run(mut self) {
+        let heartbeat = self.runtime.config().heartbeat;
+        let mut pause = POLL_MIN;
+        let mut seen: Option<Observation> = None;
+        let mut look = Instant::now() + heartbeat;
+        loop {
+            match read_on(&self.runtime, &self.run, self.next).await {
+                Ok(frames) if frames.is_empty() => pause = (pause * 2).min(POLL_MAX),
+                Ok(frames) => {
+                    pause = POLL_MIN;
+                    for frame in frames {
+                        self.next = frame.next();
+                        let ended = frame.is_terminal();
+                        self.feed.publish(frame);
+                        if ended {
+                            return;
+                        }
+                    }
+                }
+                Err(error) => {
+                    // Unknown is not dead: read again, a little later.
+                    pause = POLL_MAX;
+                    tracing::warn!(run = %self.run, %error, "the log could not be read");
+                }
+            }
+            if Instant::now() >= look {
+                look = Instant::now() + heartbeat;
+                if let Err(error) = self.observe(&mut seen).await {
+                    tracing::warn!(run = %self.run, %error, "the run could not be observed");
+                }
+            }
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    /// Sets recovery going when nobody holds the run, so that a watched run never waits for the sweeper.
+    async fn observe(&self, seen: &mut Option<Observation>) -> Result<(), StoreError> {
+        let Some(run) = self.runtime.store().run(&self.run).await? else { return Ok(()) };
+        if run.status.is_terminal() {
+            return Ok(());
+        }
+        match seen {
+            None => *seen = Some(Observation::new(&run)),
+            Some(observation) => {
+                if observation.is_still(&run, self.runtime.config()) {
+                    *seen = None;
+                    self.runtime.recover(&run, self.deadline).await?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,70 @@
+//! The sweep: finds runs that nobody holds and nobody watches.
+
+use futures::future::join_all;
+use tandem_protocol::{Run, RunId};
+use tandem_store::{DUE_SHARDS, StoreError, now_ms};
+use tokio::time::Instant;
+
+use crate::Runtime;
+
+/// Runs looked at per shard and pass; the rest comes with the next pass.
+const PER_SHARD: i32 = 100;
+
+/// What a sweep found and did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Swept {
+    /// Runs whose `due_at` had passed.
+    pub due: usize,
+    /// Of these: dispatched again or ended, as nothing moved for a lease.
+    pub recovered: usize,
+    /// Of these: could not be dealt with; the next pass tries again.
+    pub failed: usize,
+}
+
+impl Runtime {
+    /// One pass: reads what is due, waits a lease, reads again, and recovers what stood still. A run that fails
+    /// does not stop the others.
+    pub async fn sweep(&self, deadline: Option<Instant>) -> Result<Swept, StoreError> {
+        let shards = (0..DUE_SHARDS).map(|shard| self.0.store.due_runs(shard, now_ms(), PER_SHARD));
+        let mut due: Vec<RunId> = Vec::new();
+        let mut swept = Swept::default();
+        for shard in join_all(shards).await {
+            match shard {
+                Ok(runs) => due.extend(runs.into_iter().map(|due| due.run)),
+                Err(error) => {
+                    swept.failed += 1;
+                    tracing::error!(%error, "a shard could not be read");
+                }
+            }
+        }
+        swept.due = due.len();
+        let seen: Vec<Run> = join_all(due.iter().map(|run| self.0.store.run(run)))
+            .await
+            .into_iter()
+            .filter_map(|read| read.ok().flatten())
+            .filter(|run| !run.status.is_terminal())
+            .collect();
+        if seen.is_empty() {
+            return Ok(swept);
+        }
+        tokio::time::sleep(self.0.config.lease).await;
+        for run in seen {
+            match self.recover_if_still(&run, deadline).await {
+                Ok(done) => swept.recovered += usize::from(done),
+                Err(error) => {
+                    swept.failed += 1;
+                    tracing::error!(run = %run.run_id, %error, "the run could not be recovered");
+                }
+            }
+        }
+        tracing::info!(due = swept.due, recovered = swept.recovered, failed = swept.failed, "swept");
+        Ok(swept)
+    }
+
+    async fn recover_if_still(&self, seen: &Run, deadline: Option<Instant>) -> Result<bool, StoreError> {
+        match self.0.store.run(&seen.run_id).await? {
+            Some(run) if run.version == seen.version => self.recover(&run, deadline).await,
+            _ => Ok(false),
+        }
+    }
+}

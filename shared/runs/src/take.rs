@@ -1,0 +1,66 @@
+//! Taking the log: after its claim, a new holder writes its own chunk at the end before anything else.
+//!
+//! From then on the holder before fails at its next append. The transcript is the fold of exactly the chunks
+//! before the new holder's own.
+
+use tandem_protocol::{Chunk, Seq, Transcript};
+use tandem_store::{Append, Frame, StoreError};
+
+use crate::{Claim, Runtime};
+
+/// A log that this process writes from now on.
+pub(crate) struct Taken {
+    pub(crate) next: Seq,
+    pub(crate) transcript: Transcript,
+}
+
+impl Runtime {
+    /// `None`: a later attempt, or the end, stands in the log already; this holder stops for good.
+    pub(crate) async fn take_log(&self, claim: &Claim) -> Result<Option<Taken>, StoreError> {
+        let run = &claim.run;
+        let mut transcript = Transcript::default();
+        let mut next: Seq = 0;
+        loop {
+            for frame in self.rest_of_log(claim, next).await? {
+                if frame.attempt > run.attempt || frame.is_terminal() {
+                    return Ok(None);
+                }
+                next = frame.next();
+                for chunk in frame.parsed()? {
+                    transcript.apply(&chunk);
+                }
+            }
+            let chunks = taking(&transcript, claim);
+            let append = Append::new(next, run.attempt, &chunks)?;
+            if self.0.store.append(&run.run_id, &append).await? {
+                next += chunks.len() as Seq;
+                for chunk in &chunks {
+                    transcript.apply(chunk);
+                }
+                return Ok(Some(Taken { next, transcript }));
+            }
+            // The holder before wrote in between: read that too.
+        }
+    }
+
+    async fn rest_of_log(&self, claim: &Claim, from: Seq) -> Result<Vec<Frame>, StoreError> {
+        let mut frames: Vec<Frame> = Vec::new();
+        loop {
+            let next = frames.last().map_or(from, Frame::next);
+            let page = self.0.store.frames(&claim.run.run_id, next, true).await?;
+            if page.is_empty() {
+                return Ok(frames);
+            }
+            frames.extend(page);
+        }
+    }
+}
+
+/// What a new holder says first. A step that is open and called nothing is void: the model is asked again.
+fn taking(transcript: &Transcript, claim: &Claim) -> Vec<Chunk> {
+    let mut chunks = vec![Chunk::attempt(claim.run.attempt, claim.kind, claim.reason)];
+    if transcript.open_step().is_some_and(|step| !step.called) {
+        chunks.push(Chunk::ResetStep);
+    }
+    chunks
+}
