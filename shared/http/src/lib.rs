@@ -1,1 +1,15 @@
+//! The HTTPS endpoints: one file per resource under `routes`.
+//!
+//! Failures before a stream begins are problems; afterwards they are chunks. A body never yields an error and
+//! never just stops: a stream that ends without a terminal chunk means "come back with your cursor".
 
+mod app;
+mod caller;
+mod problem;
+mod request;
+mod routes;
+mod sse;
+mod view;
+
+pub use app::{App, Deadline, Hosts, router};
+pub use problem::ApiError;

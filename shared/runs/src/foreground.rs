@@ -27,6 +27,12 @@ impl Attended {
         self.driving.load(Ordering::Acquire) && !self.task.is_finished()
     }
 
+    /// Stops seeing to the run: somebody else holds it, or will.
+    pub async fn cancel(self) {
+        self.task.abort();
+        let _ = self.task.await;
+    }
+
     /// Waits until this process has nothing more to do with the run.
     pub async fn join(self) {
         // A panic in the task has been reported by the runtime; the run is recovered by others.
@@ -46,6 +52,17 @@ impl Runtime {
             }
         });
         Attended { task, driving }
+    }
+
+    /// Sees to a run whose starter does not stay to watch it. On Lambda nothing is left running afterwards.
+    pub async fn see_off(&self, run: &Run, deadline: Option<Instant>) {
+        let durable = self.0.config.durable_background && self.0.dispatch.is_some();
+        match deadline {
+            None => drop(self.attend(run.clone(), None)),
+            // A failure is noticed by whoever follows the run, or by the sweeper.
+            Some(_) if durable => drop(self.send(run).await),
+            Some(_) => self.attend(run.clone(), deadline).join().await,
+        }
     }
 
     async fn see_to(&self, run: &Run, deadline: Option<Instant>, driving: &AtomicBool) -> Result<(), StoreError> {

@@ -1,0 +1,52 @@
+//! Who calls, and what the request says about itself.
+
+use axum::extract::FromRequestParts;
+use axum::http::header::{ACCEPT, AUTHORIZATION};
+use axum::http::request::Parts;
+use tandem_protocol::{Principal, Problem};
+use tokio::time::Instant;
+
+use crate::{ApiError, App, Deadline};
+
+/// The authenticated caller; the first thing that a route asks for.
+pub(crate) struct Caller(pub(crate) Principal);
+
+impl FromRequestParts<App> for Caller {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let mut values = parts.headers.get_all(AUTHORIZATION).iter();
+        let header = match (values.next(), values.next()) {
+            (None, _) => None,
+            (Some(value), None) => Some(value.to_str().unwrap_or("")),
+            // Twice is not absent, and not a choice.
+            (Some(_), Some(_)) => Some(""),
+        };
+        let principal = app.authenticate.authenticate(header).await;
+        principal.map(Caller).map_err(|error| ApiError(Box::new(Problem::from(error))))
+    }
+}
+
+/// Whether the caller wants JSON instead of a stream.
+pub(crate) struct WantsJson(pub(crate) bool);
+
+impl<S: Send + Sync> FromRequestParts<S> for WantsJson {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
+        let accept = parts.headers.get(ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or("");
+        let names = |kind: &str| accept.split(',').any(|part| part.trim().split(';').next() == Some(kind));
+        Ok(WantsJson(names("application/json") && !names("text/event-stream")))
+    }
+}
+
+/// When this invocation is killed, if it is one.
+pub(crate) struct Until(pub(crate) Option<Instant>);
+
+impl<S: Send + Sync> FromRequestParts<S> for Until {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
+        Ok(Until(parts.extensions.get::<Deadline>().map(|deadline| deadline.0)))
+    }
+}

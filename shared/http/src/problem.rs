@@ -1,0 +1,98 @@
+//! Problems as responses. The request's id is added, and the body written, in one place: `request::identify`.
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use tandem_protocol::{Code, Problem};
+use tandem_runs::{AbortError, StartError};
+use tandem_store::StoreError;
+
+/// A refusal or a failure of a route.
+#[derive(Debug)]
+pub struct ApiError(pub Box<Problem>);
+
+impl ApiError {
+    pub fn new(code: Code, detail: impl Into<String>) -> Self {
+        ApiError(Box::new(Problem::new(code, detail)))
+    }
+
+    /// A fault of the input at one place.
+    pub fn invalid(pointer: &str, detail: impl Into<String>) -> Self {
+        let problem = Problem::new(Code::InvalidInput, "The request has a fault.").at(pointer, detail);
+        ApiError(Box::new(problem))
+    }
+
+    pub fn not_found(detail: &str) -> Self {
+        Self::new(Code::NotFound, detail)
+    }
+
+    pub fn method_not_allowed() -> Self {
+        Self::new(Code::MethodNotAllowed, "The header Allow names the methods of this path.")
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.0.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut response = status.into_response();
+        if let Some(seconds) = self.0.retry_after {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if self.0.code == Code::Unauthenticated {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response.extensions_mut().insert(self.0);
+        response
+    }
+}
+
+impl From<Box<Problem>> for ApiError {
+    fn from(problem: Box<Problem>) -> Self {
+        ApiError(problem)
+    }
+}
+
+impl From<StoreError> for ApiError {
+    /// The cause goes to the log, under the request's id; callers learn what to do.
+    fn from(error: StoreError) -> Self {
+        tracing::error!(%error, "store");
+        match error {
+            StoreError::Unavailable(_) => {
+                let mut problem = Problem::new(Code::StoreUnavailable, "Nothing was lost; try again in a moment.");
+                problem.retry_after = Some(1);
+                ApiError(Box::new(problem))
+            }
+            StoreError::Rejected(_) | StoreError::Corrupt { .. } => {
+                Self::new(Code::Internal, "Report the request id to the operator.")
+            }
+        }
+    }
+}
+
+impl From<StartError> for ApiError {
+    fn from(error: StartError) -> Self {
+        match error {
+            StartError::ThreadNotFound => {
+                let detail = "There is no such thread. Leave threadId out to start a new one.";
+                let problem = Problem::new(Code::NotFound, detail).at("/threadId", "is not a thread of yours");
+                ApiError(Box::new(problem))
+            }
+            StartError::Busy { active } => {
+                let detail = "Wait for the run under way, or stop it with POST /runs/{run}/abort.";
+                let mut problem = Problem::new(Code::ThreadBusy, detail);
+                problem.active_run_id = Some(active.to_string());
+                ApiError(Box::new(problem))
+            }
+            StartError::UnknownModel(text) => Self::invalid("/model", text),
+            StartError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<AbortError> for ApiError {
+    fn from(error: AbortError) -> Self {
+        match error {
+            AbortError::NotFound => Self::not_found("There is no such run, or it is not yours."),
+            AbortError::Store(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Every request has an id: in its log lines, in the header `x-request-id` and in problems.
+
+use std::panic::AssertUnwindSafe;
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::{HeaderValue, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use futures::FutureExt;
+use tandem_protocol::{Code, Problem};
+use tracing::Instrument;
+
+use crate::ApiError;
+
+/// Names the request, turns a panic into a problem, and writes problems as JSON.
+pub(crate) async fn identify(request: Request, next: Next) -> Response {
+    let id = tandem_store::new_id();
+    let span = tracing::info_span!("request", id, method = %request.method(), path = request.uri().path());
+    let ran = AssertUnwindSafe(next.run(request).instrument(span.clone())).catch_unwind().await;
+    let mut response = ran.unwrap_or_else(|_| {
+        let _in = span.enter();
+        tracing::error!("a route panicked");
+        ApiError::new(Code::Internal, "Report the request id to the operator.").into_response()
+    });
+    if let Some(mut problem) = response.extensions_mut().remove::<Box<Problem>>() {
+        problem.request_id = Some(id.clone());
+        let body = serde_json::to_vec(&problem).unwrap_or_default();
+        response.headers_mut().remove(header::CONTENT_LENGTH);
+        let kind = HeaderValue::from_static("application/problem+json");
+        response.headers_mut().insert(header::CONTENT_TYPE, kind);
+        *response.body_mut() = Body::from(body);
+    }
+    if let Ok(id) = HeaderValue::from_str(&id) {
+        response.headers_mut().insert("x-request-id", id);
+    }
+    response
+}

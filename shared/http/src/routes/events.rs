@@ -1,0 +1,138 @@
+//! `GET /runs/{run}/events`: the chunks after a cursor, as a stream or as JSON.
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use tandem_protocol::{Code, Principal, Run, RunId, RunStatus, Seq};
+use tandem_runs::Runtime;
+use tokio::time::Instant;
+
+use crate::caller::{Caller, Until, WantsJson};
+use crate::sse::{EventStream, no_content};
+use crate::{ApiError, App};
+
+/// Longest wait of a JSON request, in seconds.
+const MAX_WAIT: f64 = 25.0;
+/// Chunks in one JSON answer, roughly: whole frames are given.
+const MAX_EVENTS: usize = 1000;
+
+#[derive(Deserialize)]
+pub(crate) struct Asked {
+    after: Option<String>,
+    wait: Option<String>,
+}
+
+pub(crate) async fn follow(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    Path(run): Path<String>,
+    Query(asked): Query<Asked>,
+    WantsJson(json): WantsJson,
+    Until(deadline): Until,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let run = own_run(&app.runtime, &principal, &run).await?;
+    let from = cursor(&headers, asked.after.as_deref())?;
+    let past_end = run.status.is_terminal() && from >= app.runtime.store().tail(&run.run_id).await?.next;
+    if json {
+        let wait = wait(asked.wait.as_deref())?;
+        return page(&app.runtime, run, from, past_end, wait, deadline).await;
+    }
+    if past_end {
+        // EventSource stops coming back at this.
+        return Ok(no_content());
+    }
+    Ok(EventStream { run, from, attended: None, deadline, epilogue: None }.response(&app.runtime))
+}
+
+/// The caller's run. A foreign one answers like an unknown one; one whose log is deleted says so.
+pub(crate) async fn own_run(runtime: &Runtime, principal: &Principal, id: &str) -> Result<Run, ApiError> {
+    let unknown = || ApiError::not_found("There is no such run, or it is not yours.");
+    let id = RunId::new(id).map_err(|_| unknown())?;
+    let run = runtime.store().run(&id).await?;
+    let run = run.filter(|run| run.owner.tenant == principal.tenant && run.owner.user == principal.user);
+    let run = run.ok_or_else(unknown)?;
+    let now = tandem_store::now_ms() / 1000;
+    if run.expires_at.is_some_and(|expires| expires <= now) {
+        return Err(ApiError::new(Code::Expired, "The log has been deleted; read GET /threads/{thread}/messages."));
+    }
+    Ok(run)
+}
+
+/// The first chunk to send. `after` is exclusive; `Last-Event-ID` is what a reconnecting EventSource sends, and wins.
+fn cursor(headers: &HeaderMap, after: Option<&str>) -> Result<Seq, ApiError> {
+    let header = headers.get("last-event-id").map(|value| value.to_str().unwrap_or("?"));
+    let (pointer, text) = match (header.filter(|id| !id.is_empty()), after) {
+        (Some(id), _) => ("header Last-Event-ID", id),
+        (None, Some(after)) => ("?after", after),
+        (None, None) => return Ok(0),
+    };
+    let seen: Result<Seq, _> = if text.bytes().all(|byte| byte.is_ascii_digit()) { text.parse() } else { "-".parse() };
+    let seen = seen.map_err(|_| ApiError::invalid(pointer, "must be the number of a chunk: 0 or more"))?;
+    Ok(seen.saturating_add(1))
+}
+
+fn wait(text: Option<&str>) -> Result<Duration, ApiError> {
+    let Some(text) = text else { return Ok(Duration::ZERO) };
+    match text.parse::<f64>() {
+        Ok(seconds) if (0.0..=MAX_WAIT).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),
+        _ => Err(ApiError::invalid("?wait", format!("must be seconds from 0 to {MAX_WAIT}"))),
+    }
+}
+
+#[derive(Serialize)]
+struct Page {
+    events: Vec<Event>,
+    /// The cursor for the next request's `after`; absent before the first chunk.
+    next: Option<Seq>,
+    status: RunStatus,
+    done: bool,
+}
+
+#[derive(Serialize)]
+struct Event {
+    seq: Seq,
+    chunk: Box<RawValue>,
+}
+
+async fn page(
+    runtime: &Runtime,
+    run: Run,
+    from: Seq,
+    past_end: bool,
+    wait: Duration,
+    deadline: Option<Instant>,
+) -> Result<Response, ApiError> {
+    let mut page = Page { events: Vec::new(), next: from.checked_sub(1), status: run.status, done: past_end };
+    if past_end {
+        return Ok(Json(page).into_response());
+    }
+    let mut follower = runtime.follow(&run.run_id, from, deadline);
+    // What is there already is given without waiting for more.
+    let mut until = Instant::now() + wait.max(Duration::from_millis(50));
+    while let Ok(read) = tokio::time::timeout_at(until, follower.next()).await {
+        let Some(frame) = read? else { break };
+        for chunk in frame.chunks_from(from) {
+            let raw = RawValue::from_string(chunk.json.to_owned());
+            let chunk_json = raw.map_err(|e| tandem_store::StoreError::Rejected(e.to_string()))?;
+            page.events.push(Event { seq: chunk.seq, chunk: chunk_json });
+            page.next = Some(chunk.seq);
+        }
+        page.done = frame.is_terminal();
+        if page.events.len() >= MAX_EVENTS {
+            break;
+        }
+        if !page.events.is_empty() {
+            until = until.min(Instant::now() + Duration::from_millis(5));
+        }
+    }
+    if page.done && !page.status.is_terminal() {
+        page.status = runtime.store().run(&run.run_id).await?.map_or(page.status, |run| run.status);
+    }
+    Ok(Json(page).into_response())
+}

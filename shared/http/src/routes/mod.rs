@@ -1,0 +1,9 @@
+//! One file per resource.
+
+pub(crate) mod agent_chat;
+pub(crate) mod events;
+pub(crate) mod healthz;
+pub(crate) mod process_run;
+pub(crate) mod resume;
+pub(crate) mod runs;
+pub(crate) mod threads;

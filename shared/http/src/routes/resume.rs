@@ -1,0 +1,122 @@
+//! `GET /api/agent-chat/{threadOrRunId}/stream`: what the stock AI SDK transports ask for when they come back.
+//!
+//! DefaultChatTransport asks with the thread and no `startIndex`, and resets its message at the first `start`:
+//! it needs everything from the beginning. WorkflowChatTransport counts the chunks that it received. Both need a
+//! turn that ended a moment ago to be still there, or a run that ends between two windows would lose its last words.
+
+use axum::extract::{Path, Query, State};
+use axum::http::HeaderValue;
+use axum::response::Response;
+use serde::Deserialize;
+use tandem_protocol::{Chunk, Principal, Run, RunId, Seq, ThreadId};
+use tandem_runs::Runtime;
+use tandem_store::{MessageBody, now_ms};
+
+use crate::caller::{Caller, Until};
+use crate::sse::{EventStream, FINISH, finished, no_content};
+use crate::{ApiError, App};
+
+/// How long the last turn of a thread can be resumed after its end.
+const RESUMABLE_MS: i64 = 60_000;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Asked {
+    start_index: Option<String>,
+}
+
+pub(crate) async fn stream(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    Path(id): Path<String>,
+    Query(asked): Query<Asked>,
+    Until(deadline): Until,
+) -> Result<Response, ApiError> {
+    let index: Option<i64> = match asked.start_index.as_deref() {
+        None => None,
+        Some(text) => Some(text.parse().map_err(|_| ApiError::invalid("?startIndex", "must be a whole number"))?),
+    };
+    let Some(run) = resumable(&app.runtime, &principal, &id).await? else {
+        // A 204 makes WorkflowChatTransport throw; without a position it is DefaultChatTransport that asks.
+        return Ok(if index.is_some() { finished() } else { no_content() });
+    };
+    let tail = app.runtime.store().tail(&run.run_id).await?;
+    let from = match index {
+        None => 0,
+        Some(index) if index >= 0 => index.unsigned_abs(),
+        Some(index) => step_before(&app.runtime, &run, tail.next.saturating_sub(index.unsigned_abs())).await?,
+    };
+    if run.status.is_terminal() && from >= tail.next {
+        return Ok(finished());
+    }
+    // Stock clients go on after anything but a `finish`.
+    let epilogue = (index.is_none() && may_end_without_finish(&run)).then_some(FINISH);
+    let mut response = EventStream { run, from, attended: None, deadline, epilogue }.response(&app.runtime);
+    if let Some(index) = index.filter(|index| *index < 0) {
+        // The client computes its position as this + 1 + startIndex.
+        let claimed = i128::from(from) - 1 - i128::from(index);
+        if let Ok(value) = HeaderValue::from_str(&claimed.to_string()) {
+            response.headers_mut().insert("x-workflow-stream-tail-index", value);
+        }
+    }
+    Ok(response)
+}
+
+/// A run that ended otherwise than by `finish`.
+fn may_end_without_finish(run: &Run) -> bool {
+    use tandem_protocol::RunStatus::{Aborted, Completed, Dispatched, Failed, Running};
+    match run.status {
+        Aborted | Failed => true,
+        Completed | Dispatched | Running => false,
+    }
+}
+
+/// The run that an id means: a run itself, or of a thread the one under way or just ended.
+async fn resumable(runtime: &Runtime, principal: &Principal, id: &str) -> Result<Option<Run>, ApiError> {
+    let store = runtime.store();
+    let own = |run: &Run| run.owner.tenant == principal.tenant && run.owner.user == principal.user;
+    if id.starts_with("run_")
+        && let Ok(run) = RunId::new(id)
+        && let Some(run) = store.run(&run).await?
+    {
+        return if own(&run) { Ok(Some(run)) } else { Err(unknown()) };
+    }
+    let thread = ThreadId::new(id).map_err(|_| unknown())?;
+    // A new chat asks before it has said anything: nothing to resume, and no error.
+    let Some(thread) = store.any_thread(&principal.tenant, &thread).await? else { return Ok(None) };
+    if !thread.is_owned_by(principal) {
+        return Ok(None);
+    }
+    if let Some(active) = &thread.active {
+        return Ok(store.run(active).await?);
+    }
+    let Some(last) = thread.length.checked_sub(1) else { return Ok(None) };
+    let Some(MessageBody::Assistant { run }) = store.message(&thread, last).await?.map(|message| message.body) else {
+        return Ok(None);
+    };
+    let run = store.run(&run).await?;
+    let recent = |run: &Run| run.ended_at.is_some_and(|ended| now_ms() - ended < RESUMABLE_MS);
+    Ok(run.filter(recent))
+}
+
+fn unknown() -> ApiError {
+    ApiError::not_found("There is no such thread or run, or it is not yours.")
+}
+
+/// The `start-step` at or before `seq`, so that no part is resumed in its middle.
+async fn step_before(runtime: &Runtime, run: &Run, seq: Seq) -> Result<Seq, ApiError> {
+    let mut at = seq;
+    while let Some(frame) = runtime.store().frame_at(&run.run_id, at).await? {
+        let chunks = frame.parsed()?;
+        let upto = usize::try_from((seq + 1).saturating_sub(frame.first)).unwrap_or(usize::MAX);
+        let step = chunks.iter().take(upto).rposition(|chunk| matches!(chunk, Chunk::StartStep));
+        if let Some(step) = step {
+            return Ok(frame.first + step as Seq);
+        }
+        match frame.first.checked_sub(1) {
+            Some(before) => at = before,
+            None => break,
+        }
+    }
+    Ok(0)
+}

@@ -1,0 +1,210 @@
+//! A run as server-sent events: what was stored, with its numbers, then `[DONE]`.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::http::{HeaderValue, Response, StatusCode, header};
+use bytes::{BufMut, Bytes, BytesMut};
+use futures::stream;
+use tandem_protocol::{Run, Seq};
+use tandem_runs::{Attended, Follower, Runtime};
+use tandem_store::Frame;
+use tokio::time::Instant;
+
+/// Reads of the store that may fail in a row before the stream ends; the client then comes back.
+const FAILED_READS: u32 = 5;
+/// How soon EventSource comes back after a window, in milliseconds; its own default is seconds.
+const RETRY: &str = ": stream-open\nretry: 250\n\n";
+
+/// One response that follows a run.
+pub(crate) struct EventStream {
+    pub(crate) run: Run,
+    /// The first chunk to send.
+    pub(crate) from: Seq,
+    /// The run that this request started and sees to.
+    pub(crate) attended: Option<Attended>,
+    /// When this invocation is killed, if it is one.
+    pub(crate) deadline: Option<Instant>,
+    /// Sent after the terminal chunk and before `[DONE]`, where a stock client needs one more chunk.
+    pub(crate) epilogue: Option<&'static str>,
+}
+
+impl EventStream {
+    pub(crate) fn response(self, runtime: &Runtime) -> Response<Body> {
+        let run = self.run.clone();
+        let config = runtime.config();
+        let now = Instant::now();
+        let state = State {
+            follower: runtime.follow(&run.run_id, self.from, self.deadline),
+            cursor: self.from,
+            attended: self.attended,
+            deadline: self.deadline,
+            epilogue: self.epilogue,
+            window: now + config.stream_window,
+            keep_alive: config.keep_alive,
+            failed_reads: 0,
+            phase: Phase::Opening,
+        };
+        let body = Body::from_stream(stream::unfold(state, |state| async move {
+            let (bytes, state) = state.next().await?;
+            Some((Ok::<_, std::convert::Infallible>(bytes), state))
+        }));
+        let mut response = Response::new(body);
+        stream_headers(&mut response, &run);
+        response
+    }
+}
+
+/// A stream that says nothing but that it is over: the stock transports need the two lines.
+pub(crate) fn finished() -> Response<Body> {
+    let mut response = Response::new(Body::from(format!("{RETRY}data: {FINISH}\n\ndata: [DONE]\n\n")));
+    plain_headers(&mut response);
+    response
+}
+
+/// Ends a stock client's stream without touching its message: a reason, so that it does not resume, and no metadata,
+/// which would show as an empty message.
+pub(crate) const FINISH: &str = r#"{"type":"finish","finishReason":"other"}"#;
+
+pub(crate) fn no_content() -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    response
+}
+
+fn plain_headers(response: &mut Response<Body>) {
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    headers.insert("x-vercel-ai-ui-message-stream", HeaderValue::from_static("v1"));
+}
+
+fn stream_headers(response: &mut Response<Body>, run: &Run) {
+    plain_headers(response);
+    run_headers(response, run);
+}
+
+/// Which run and thread a response is about.
+pub(crate) fn run_headers<B>(response: &mut Response<B>, run: &Run) {
+    let names = [
+        ("x-run-id", run.run_id.as_str()),
+        ("x-workflow-run-id", run.run_id.as_str()),
+        ("x-thread-id", run.thread_id.as_str()),
+    ];
+    for (name, value) in names {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            response.headers_mut().insert(name, value);
+        }
+    }
+}
+
+enum Phase {
+    Opening,
+    Following,
+    /// The terminal chunk is sent.
+    Ending,
+    Over,
+}
+
+struct State {
+    follower: Follower,
+    cursor: Seq,
+    attended: Option<Attended>,
+    deadline: Option<Instant>,
+    epilogue: Option<&'static str>,
+    window: Instant,
+    keep_alive: Duration,
+    failed_reads: u32,
+    phase: Phase,
+}
+
+impl State {
+    /// The next bytes; `None` ends the body, and on Lambda the invocation.
+    async fn next(mut self) -> Option<(Bytes, Self)> {
+        match self.phase {
+            Phase::Opening => {
+                self.phase = Phase::Following;
+                return Some((Bytes::from_static(RETRY.as_bytes()), self));
+            }
+            Phase::Ending => {
+                self.phase = Phase::Over;
+                let done = match self.epilogue {
+                    Some(chunk) => format!("data: {chunk}\n\ndata: [DONE]\n\n"),
+                    None => "data: [DONE]\n\n".to_owned(),
+                };
+                return Some((Bytes::from(done), self));
+            }
+            Phase::Over => {
+                self.leave().await;
+                return None;
+            }
+            Phase::Following => {}
+        }
+        loop {
+            tokio::select! {
+                biased;
+                frame = self.follower.next() => match frame {
+                    Ok(Some(frame)) => {
+                        self.failed_reads = 0;
+                        let bytes = self.encode(&frame);
+                        if !bytes.is_empty() {
+                            return Some((bytes, self));
+                        }
+                    }
+                    Ok(None) => {
+                        self.phase = Phase::Ending;
+                        return Box::pin(self.next()).await;
+                    }
+                    Err(error) => {
+                        self.failed_reads += 1;
+                        tracing::warn!(%error, failed = self.failed_reads, "the log could not be read");
+                        if self.failed_reads >= FAILED_READS {
+                            self.leave().await;
+                            return None;
+                        }
+                        tokio::time::sleep(Duration::from_millis(200) * self.failed_reads).await;
+                    }
+                },
+                () = tokio::time::sleep_until(self.window) => {
+                    // The response stays open while its process holds the run: frozen, it could not go on.
+                    if !self.is_driving() {
+                        self.leave().await;
+                        return None;
+                    }
+                    self.window = Instant::now() + Duration::from_millis(250);
+                }
+                () = tokio::time::sleep(self.keep_alive) => {
+                    return Some((Bytes::from_static(b": keep-alive\n\n"), self));
+                }
+            }
+        }
+    }
+
+    fn encode(&mut self, frame: &Frame) -> Bytes {
+        let mut bytes = BytesMut::with_capacity(frame.bytes() + 32 * usize::try_from(frame.count).unwrap_or(0));
+        for chunk in frame.chunks_from(self.cursor) {
+            bytes.put_slice(format!("id: {}\ndata: ", chunk.seq).as_bytes());
+            bytes.put_slice(chunk.json.as_bytes());
+            bytes.put_slice(b"\n\n");
+        }
+        self.cursor = self.cursor.max(frame.next());
+        bytes.freeze()
+    }
+
+    fn is_driving(&self) -> bool {
+        self.attended.as_ref().is_some_and(Attended::is_driving)
+    }
+
+    /// On Lambda nothing may be left running when the body ends: it would thaw in another invocation.
+    async fn leave(&mut self) {
+        let Some(attended) = self.attended.take() else { return };
+        if self.deadline.is_some() {
+            if attended.is_driving() {
+                attended.join().await;
+            } else {
+                attended.cancel().await;
+            }
+        }
+    }
+}
