@@ -1,17 +1,61 @@
 //! What an action's code knows of its call.
 
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
 use tandem_protocol::{Caller, Principal, ProgressData, RunId, ThreadId, ToolCallId, TurnId};
+use tandem_store::{Attached, CallPart, Commit, Outcome, ProgressPart, Slot, StoreError};
+use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::Call;
+use crate::state::State;
+use crate::{ActionError, Call, Effect};
 
-/// One run of one call.
+/// One run of one call. A call may run more than once; `now` and `new_id` are then the same again.
 pub struct Context {
+    /// Documents: one unit of work.
+    pub state: State,
     call: Call,
+    effect: Effect,
+    /// Slices that are committed.
+    pub(crate) step: u64,
+    cursor: Option<Value>,
+    /// Ids made in this slice.
+    ids: u64,
+    /// When the last checkpoint was.
+    pub(crate) checkpointed: watch::Sender<Instant>,
+    /// A slice lost its race, or the call has an outcome: whatever this run returns does not count.
+    pub(crate) stopped: Option<Stopped>,
+}
+
+/// Why a run of a checkpointed action does not count.
+#[derive(Debug)]
+pub(crate) enum Stopped {
+    Lost,
+    Settled(Outcome),
 }
 
 impl Context {
+    /// Begins a run; a checkpointed call goes on from its stored cursor.
+    pub(crate) async fn begin(call: &Call, effect: Effect) -> Result<Self, StoreError> {
+        let stored = match effect {
+            Effect::Checkpointed => call.store.progress(&slot(call)).await?,
+            Effect::Read | Effect::Transactional | Effect::Keyed | Effect::External => None,
+        };
+        let (step, cursor) = stored.map_or((0, None), |progress| (progress.step, Some(progress.cursor)));
+        Ok(Context {
+            state: State::new(call, effect != Effect::Read),
+            call: call.clone(),
+            effect,
+            step,
+            cursor,
+            ids: 0,
+            checkpointed: watch::Sender::new(Instant::now()),
+            stopped: None,
+        })
+    }
+
     pub fn principal(&self) -> &Principal {
         &self.call.principal
     }
@@ -49,10 +93,95 @@ impl Context {
         &self.call.cancel
     }
 
+    /// Milliseconds since 1970, the same for every run of this call.
+    pub fn now(&self) -> i64 {
+        self.call.started_at
+    }
+
+    /// A new id, 32 hex digits. The same sequence for every run of this call.
+    pub fn new_id(&mut self) -> String {
+        self.ids += 1;
+        let id = format!("{}\n{}\n{}", self.call.idempotency_key, self.step, self.ids);
+        hex::encode(&Sha256::digest(id)[..16])
+    }
+
     /// Tells watchers how far the call is.
     pub fn progress(&self, label: impl Into<String>, done: u64, total: Option<u64>) {
         if let Some(report) = &self.call.progress {
             report(ProgressData { label: label.into(), done, total });
+        }
+    }
+
+    /// Where a checkpointed action goes on: the cursor of the last committed slice; none at the start.
+    pub fn cursor<T: DeserializeOwned>(&self) -> Result<Option<T>, ActionError> {
+        let read = |cursor: &Value| serde_json::from_value(cursor.clone());
+        self.cursor.as_ref().map(read).transpose().map_err(|e| ActionError::failed("bad_cursor", e.to_string()))
+    }
+
+    /// Commits a slice: everything written since the last checkpoint, and `cursor`, in one transaction. The next
+    /// slice is a unit of work of its own.
+    ///
+    /// An error ends this run: return it. The runtime then begins another one from the stored cursor, or stops.
+    pub async fn checkpoint(&mut self, cursor: &impl Serialize) -> Result<(), ActionError> {
+        if self.effect != Effect::Checkpointed {
+            return Err(ActionError::failed("not_checkpointed", "Only a checkpointed action has checkpoints."));
+        }
+        if self.stopped.is_some() {
+            return Err(ActionError::Conflict);
+        }
+        let cursor = serde_json::to_value(cursor).map_err(|e| ActionError::failed("bad_cursor", e.to_string()))?;
+        let attached = self.attached(None, Some(cursor.clone()));
+        match self.commit(&attached).await? {
+            Commit::Committed(_) => {
+                self.step += 1;
+                self.cursor = Some(cursor);
+                self.ids = 0;
+                self.checkpointed.send_replace(Instant::now());
+                Ok(())
+            }
+            Commit::Lost => {
+                self.stopped = Some(Stopped::Lost);
+                Err(ActionError::Conflict)
+            }
+            Commit::Settled(outcome) => {
+                self.stopped = Some(Stopped::Settled(outcome));
+                Err(ActionError::Closed)
+            }
+        }
+    }
+
+    /// Commits what was written with the outcome of the call.
+    pub(crate) async fn conclude(&mut self, outcome: &Outcome) -> Result<Commit, ActionError> {
+        let attached = self.attached(Some(outcome.clone()), None);
+        self.commit(&attached).await
+    }
+
+    async fn commit(&mut self, attached: &Attached) -> Result<Commit, ActionError> {
+        if let Some(failure) = &self.state.failure {
+            return Err(ActionError::Store(failure.clone()));
+        }
+        Ok(self.state.unit.commit(attached).await?)
+    }
+
+    /// What belongs to a commit of this call: a tool call must be open, a long one must be at this step.
+    fn attached(&self, outcome: Option<Outcome>, cursor: Option<Value>) -> Attached {
+        let call = self.call.tool().map(|(run, call)| CallPart { run: run.clone(), call: call.clone(), outcome });
+        let progress = (self.effect == Effect::Checkpointed).then(|| ProgressPart {
+            slot: slot(&self.call),
+            step: self.step,
+            cursor,
+        });
+        Attached { call, progress }
+    }
+}
+
+fn slot(call: &Call) -> Slot {
+    match call.tool() {
+        Some((run, call)) => Slot::Call { run: run.clone(), call: call.clone() },
+        None => {
+            let Principal { tenant, user, .. } = &call.principal;
+            let digest = hex::encode(Sha256::digest(format!("{user}\n{}", call.idempotency_key)));
+            Slot::Key { tenant: tenant.clone(), digest }
         }
     }
 }

@@ -48,6 +48,33 @@ impl ActionError {
     pub fn failed(code: impl Into<String>, message: impl Into<String>) -> Self {
         ActionError::Failed { code: code.into(), message: message.into() }
     }
+
+    /// A stable code in snake case; an action's own where it refused.
+    pub fn code(&self) -> &str {
+        match self {
+            ActionError::NotFound { .. } => "not_found",
+            ActionError::Forbidden => "forbidden",
+            ActionError::Invalid(_) => "invalid_input",
+            ActionError::Failed { code, .. } => code,
+            ActionError::Timeout(_) => "timeout",
+            ActionError::Conflict => "conflict",
+            ActionError::TooLarge(_) => "too_large",
+            ActionError::Closed => "closed",
+            ActionError::Unknown => "unknown",
+            ActionError::Cancelled => "cancelled",
+            ActionError::Store(_) => "store_unavailable",
+        }
+    }
+
+    /// A failure as it was stored: its text ends with the code in brackets.
+    pub(crate) fn from_stored(text: &str) -> Self {
+        let is_code = |code: &str| code.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        let parts = text.strip_suffix(']').and_then(|text| text.rsplit_once(" ["));
+        match parts.filter(|(_, code)| is_code(code)) {
+            Some((message, code)) => ActionError::failed(code, message),
+            None => ActionError::failed("action_failed", text),
+        }
+    }
 }
 
 /// Why a list of actions is not a registry: names the action and its fault.

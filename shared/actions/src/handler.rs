@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
+use crate::input::decode;
 use crate::schema::{self, Schemas};
 use crate::{ActionError, Context};
 
@@ -75,7 +76,7 @@ where
     O: Serialize + Send + 'static,
 {
     Box::pin(async move {
-        let input = schema::decode::<I>(input)?;
+        let input = decode::<I>(input)?;
         // `new` made the pair; another type cannot stand here.
         let function = function.downcast_ref::<F>().ok_or(ActionError::Cancelled)?;
         let output = function.start(input, ctx).await?;
@@ -84,5 +85,5 @@ where
 }
 
 fn check<I: DeserializeOwned>(input: Value) -> Result<(), ActionError> {
-    schema::decode::<I>(input).map(|_| ())
+    decode::<I>(input).map(|_| ())
 }

@@ -7,15 +7,25 @@ mod call;
 mod context;
 mod definition;
 mod effect;
+mod entry;
 mod error;
 mod handler;
+mod input;
+mod redact;
 mod registry;
+mod run;
 mod schema;
+mod state;
+mod text;
 
 pub use call::{Call, OnProgress};
 pub use context::Context;
 pub use definition::{ActionBuilder, ActionDef, Method, Surfaces, action};
 pub use effect::Effect;
+pub use entry::Entry;
 pub use error::{ActionError, RegistryError};
 pub use handler::Handler;
-pub use registry::{Entry, Registry, Tool};
+pub use registry::{Registry, Tool};
+pub use state::State;
+/// What action code needs of the store, so that an application depends on this crate alone.
+pub use tandem_store::{Document, List, Page, Scope, Store};

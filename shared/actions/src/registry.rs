@@ -1,25 +1,22 @@
 //! The registry: every action of the application, and the one door to them.
 
+use std::time::Duration;
+
 use indexmap::IndexMap;
-use serde_json::Value;
-use tandem_protocol::{Caller, Principal};
+use serde_json::{Map, Value};
+use tandem_protocol::{ActionName, Caller, Principal};
 
 use crate::definition::ActionDef;
-use crate::{ActionError, Call, Effect, Method, RegistryError};
+use crate::entry::Entry;
+use crate::{ActionError, Call, Effect, RegistryError, input, run, text};
+
+/// Most names that are suggested for an unknown one.
+const MAX_NEAR: usize = 3;
 
 /// The actions of an application, in the order in which they were listed.
 #[derive(Debug)]
 pub struct Registry {
     entries: IndexMap<&'static str, Entry>,
-}
-
-/// One action with what is made from its types.
-#[derive(Debug)]
-pub struct Entry {
-    def: ActionDef,
-    description: String,
-    input_schema: Value,
-    output_schema: Value,
 }
 
 /// An action as a model sees it.
@@ -32,38 +29,34 @@ pub struct Tool {
 }
 
 impl Registry {
-    /// Refuses names, descriptions, methods and schemas that would fail later; a fault is one of the code.
+    /// Refuses names, descriptions, methods and schemas that would fail later: an error is a fault of the code, and
+    /// names the action.
     pub fn new(actions: &[ActionDef]) -> Result<Self, RegistryError> {
         let mut entries = IndexMap::new();
         for def in actions {
-            let schemas = def.handler.schemas();
-            let entry = Entry {
-                def: *def,
-                description: String::new(),
-                input_schema: schemas.input,
-                output_schema: schemas.output,
-            };
-            entries.insert(def.options.name, entry);
+            let name = def.options.name;
+            let refused = |fault: String| RegistryError { action: name.into(), fault };
+            let entry = Entry::new(*def).map_err(refused)?;
+            if entries.insert(name, entry).is_some() {
+                return Err(refused("there is another action of this name".into()));
+            }
         }
         Ok(Registry { entries })
     }
 
-    /// The tools that the agent may use for this principal.
+    /// The tools that the agent may use for this principal, always in the same order.
     pub fn tools(&self, principal: &Principal) -> Vec<Tool> {
-        let offered = self.offered(principal, Caller::Agent);
-        offered
-            .map(|entry| Tool {
-                name: entry.name().to_owned(),
-                description: entry.description.clone(),
-                schema: entry.input_schema.clone(),
-            })
-            .collect()
+        let tool = |entry: &Entry| Tool {
+            name: entry.name().to_owned(),
+            description: entry.description().to_owned(),
+            schema: entry.tool_schema().clone(),
+        };
+        self.offered(principal, Caller::Agent).map(tool).collect()
     }
 
     /// The actions that this principal may call through this door.
     pub fn offered(&self, principal: &Principal, caller: Caller) -> impl Iterator<Item = &Entry> {
-        let _ = (principal, caller);
-        self.entries.values()
+        self.entries.values().filter(move |entry| entry.is_on(caller) && entry.admits(principal))
     }
 
     /// An action, whoever may call it.
@@ -71,61 +64,76 @@ impl Registry {
         self.entries.get(name)
     }
 
+    /// What decides parallelism and resumption of a tool call; none: there is no such action.
     pub fn effect(&self, name: &str) -> Option<Effect> {
         self.get(name).map(Entry::effect)
     }
 
-    /// Whether a call would be let in with this input: exists here, allowed, valid. Gives the input as the action
-    /// will read it. Runs nothing and stores nothing.
+    /// The longest time that a call may take; for a checkpointed action, between two checkpoints.
+    pub fn timeout(&self, name: &str) -> Option<Duration> {
+        self.get(name).map(Entry::timeout)
+    }
+
+    /// Whether a call would be let in: the action is offered here, the caller may call it, the input fits. Gives the
+    /// input as the action will read it. Runs and stores nothing.
     pub fn check(&self, name: &str, input: Value, principal: &Principal, caller: Caller) -> Result<Value, ActionError> {
-        let _ = (name, principal, caller);
-        Ok(input)
+        self.admit(name, input, principal, caller).map(|(_, input)| input)
     }
 
     /// The one door: authorise, validate, run, store the outcome, return it.
     ///
-    /// With a tool call the stored outcome is what is returned: `Done` as `Ok`, and `Failed`, also for inputs that
-    /// were refused, for timeouts and for panics, as [`ActionError::Failed`]. Only `Closed`, `Unknown`,
-    /// `Cancelled` and `Store` are returned besides; with the last two nothing is stored.
+    /// With a tool call the stored outcome is what is returned: `Done` as `Ok`, and `Failed` (also for a refused
+    /// input, a timeout or a panic) as [`ActionError::Failed`]. Besides there are only `Closed` and `Unknown`, which
+    /// were stored before, and `Cancelled` and `Store`, with which nothing is stored.
     pub async fn call(&self, name: &str, input: Value, call: Call) -> Result<Value, ActionError> {
-        let _ = (name, input, call);
-        Err(ActionError::Cancelled)
+        match self.admit(name, input, &call.principal, call.caller) {
+            Ok((entry, input)) => run::run(&entry.def, input, &call).await,
+            Err(error) => run::fail(&call, error).await,
+        }
     }
 
-    /// Reads arguments that are text (a query string, command line flags) by the declared types.
+    /// Reads arguments that are text (a query string, command line flags) by the declared types; the result is an
+    /// input for `call`, which reports what does not fit.
     pub fn read_text(&self, name: &str, arguments: &[(String, String)]) -> Value {
-        let _ = (name, arguments);
-        Value::Null
+        self.get(name).map_or_else(|| Value::Object(Map::new()), |entry| text::read(entry.input_schema(), arguments))
+    }
+
+    fn admit(
+        &self,
+        name: &str,
+        input: Value,
+        principal: &Principal,
+        caller: Caller,
+    ) -> Result<(&Entry, Value), ActionError> {
+        let Some(entry) = self.get(name).filter(|entry| entry.is_on(caller)) else {
+            return Err(ActionError::NotFound { name: name.to_owned(), near: self.near(name, principal, caller) });
+        };
+        if !entry.admits(principal) {
+            return Err(ActionError::Forbidden);
+        }
+        // No arguments at all are none.
+        let mut input = if input.is_null() { Value::Object(Map::new()) } else { input };
+        let faults = input::fit(&mut input, entry.input_schema());
+        if !faults.is_empty() {
+            return Err(ActionError::Invalid(faults));
+        }
+        entry.def.handler.check(input.clone())?;
+        Ok((entry, input))
+    }
+
+    /// Names that the caller may have meant, of those that are offered to it.
+    fn near(&self, name: &str, principal: &Principal, caller: Caller) -> Vec<ActionName> {
+        let likeness = |other: &str| strsim::jaro_winkler(&name.to_lowercase().replace('_', "-"), other);
+        let mut near: Vec<(f64, &str)> = self
+            .offered(principal, caller)
+            .map(|entry| (likeness(entry.name()), entry.name()))
+            .filter(|(likeness, _)| *likeness > 0.75)
+            .collect();
+        near.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+        near.into_iter().take(MAX_NEAR).filter_map(|(_, name)| ActionName::new(name).ok()).collect()
     }
 }
 
-impl Entry {
-    pub fn name(&self) -> &'static str {
-        self.def.options.name
-    }
-
-    pub fn description(&self) -> &str {
-        &self.description
-    }
-
-    pub fn effect(&self) -> Effect {
-        self.def.options.effect
-    }
-
-    pub fn method(&self) -> Method {
-        self.def.options.method
-    }
-
-    pub fn timeout(&self) -> std::time::Duration {
-        self.def.options.timeout
-    }
-
-    /// JSON Schema of the arguments: an object, without references.
-    pub fn input_schema(&self) -> &Value {
-        &self.input_schema
-    }
-
-    pub fn output_schema(&self) -> &Value {
-        &self.output_schema
-    }
-}
+#[cfg(test)]
+#[path = "registry_tests.rs"]
+mod tests;

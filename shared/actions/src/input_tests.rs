@@ -1,0 +1,138 @@
+use super::*;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+/// All kinds of fields.
+#[derive(Deserialize, JsonSchema, Debug)]
+#[allow(dead_code)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct Input {
+    whole: Option<i64>,
+    small: Option<u8>,
+    half: Option<f64>,
+    on: Option<bool>,
+    text: Option<String>,
+    list: Option<Vec<u32>>,
+    place: Option<Place>,
+    mode: Option<Mode>,
+    way: Option<Way>,
+    #[serde(default)]
+    count: u32,
+}
+
+#[derive(Deserialize, JsonSchema, Debug)]
+#[allow(dead_code)]
+#[serde(deny_unknown_fields)]
+struct Place {
+    x: i64,
+    y: i64,
+}
+
+#[derive(Deserialize, JsonSchema, Debug)]
+#[serde(rename_all = "lowercase")]
+enum Mode {
+    Fast,
+    Slow,
+}
+
+#[derive(Deserialize, JsonSchema, Debug)]
+#[allow(dead_code)]
+#[serde(tag = "by", rename_all = "lowercase", deny_unknown_fields)]
+enum Way {
+    Car { seats: u8 },
+    Foot,
+}
+
+/// What one field becomes, or the places of its faults.
+fn read(input: Value) -> Result<Value, Vec<String>> {
+    let mut input = input;
+    let faults = fit(&mut input, &crate::schema::of::<Input, ()>().input);
+    if !faults.is_empty() {
+        return Err(faults.into_iter().map(|fault| fault.pointer).collect());
+    }
+    match decode::<Input>(input.clone()) {
+        Ok(_) => Ok(input),
+        Err(ActionError::Invalid(faults)) => Err(faults.into_iter().map(|fault| fault.pointer).collect()),
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[test]
+fn json_is_taken_as_typed_and_whole_floats_are_integers() {
+    let same = |name: &str, value: Value| (name.to_owned(), value.clone(), Ok(value));
+    let becomes = |name: &str, value: Value, want: Value| (name.to_owned(), value, Ok(want));
+    let fault = |name: &str, value: Value| (name.to_owned(), value, Err(()));
+    for (name, value, want) in [
+        same("whole", json!(3)),
+        same("whole", json!(9007199254740993_i64)),
+        same("whole", json!(i64::MIN)),
+        becomes("whole", json!(3.0), json!(3)),
+        becomes("whole", json!(-0.0), json!(0)),
+        becomes("whole", json!(1e3), json!(1000)),
+        fault("whole", json!("3")),
+        fault("whole", json!(0.5)),
+        fault("whole", json!(true)),
+        fault("whole", json!(u64::MAX)),
+        fault("whole", json!(1e300)),
+        fault("whole", json!([3])),
+        same("small", json!(255)),
+        fault("small", json!(256)),
+        fault("small", json!(-1)),
+        same("half", json!(3)),
+        same("half", json!(0.5)),
+        fault("half", json!("0.5")),
+        same("on", json!(true)),
+        fault("on", json!("true")),
+        fault("on", json!(1)),
+        same("text", json!("")),
+        same("text", json!("null")),
+        same("text", json!("[1,2]")),
+        fault("text", json!(3)),
+        same("list", json!([])),
+        becomes("list", json!("[1,2]"), json!([1, 2])),
+        becomes("list", json!([1.0, 2]), json!([1, 2])),
+        fault("list", json!("1,2")),
+        fault("list", json!("{}")),
+        fault("list", json!(1)),
+        becomes("place", json!("{\"x\": 1.0, \"y\": 2}"), json!({"x": 1, "y": 2})),
+        fault("place", json!("not json")),
+        same("mode", json!("fast")),
+        fault("mode", json!("FAST")),
+        same("way", json!({"by": "foot"})),
+        becomes("way", json!({"by": "car", "seats": 4.0}), json!({"by": "car", "seats": 4})),
+        fault("way", json!({"by": "boat"})),
+        same("whole", Value::Null),
+        same("list", Value::Null),
+        same("way", Value::Null),
+    ] {
+        let got = read(json!({name.clone(): value.clone()}));
+        let want = want.map(|want| json!({name.clone(): want})).map_err(|()| vec![format!("/{name}")]);
+        assert_eq!(got, want, "{name} {value}");
+    }
+    // A field that is never null: null says that it is absent.
+    assert_eq!(read(json!({"count": null})), Ok(json!({})));
+    assert_eq!(read(json!({"constructor": 1})), Err(vec!["/constructor".into()]));
+}
+
+#[test]
+fn all_faults_are_reported_at_once_with_their_places() {
+    let input = json!({
+        "whole": "3", "list": [1, "2", -1], "place": {"x": 1.5, "z": 1}, "way": {"by": "car", "doors": 2}, "a/b~c": 1,
+    });
+    let want =
+        ["/whole", "/list/1", "/list/2", "/place/y", "/place/x", "/place/z", "/way/seats", "/way/doors", "/a~1b~0c"];
+    assert_eq!(read(input), Err(want.map(str::to_owned).to_vec()));
+}
+
+#[test]
+fn what_only_the_type_knows_is_reported_with_its_place() {
+    #[derive(Deserialize, Debug)]
+    #[allow(dead_code)]
+    struct Outer {
+        inner: Vec<tandem_protocol::ThreadId>,
+    }
+    let error = decode::<Outer>(json!({"inner": ["a", "b c"]})).unwrap_err();
+    let ActionError::Invalid(faults) = error else { panic!("{error}") };
+    assert_eq!(faults[0].pointer, "/inner/1");
+}

@@ -1,0 +1,129 @@
+use super::*;
+use crate::{ActionBuilder, Context, Method, Surfaces, action};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use tandem_protocol::{TenantId, UserId};
+
+/// Finds things.
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct Find {
+    /// What to find.
+    search_text: String,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct Undescribed {}
+
+/// Lacks the description of a field.
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code)]
+struct HalfDescribed {
+    n: u32,
+}
+
+/// Not an object.
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code)]
+struct Text(String);
+
+async fn find(_: Find, _: &mut Context) -> Result<(), ActionError> {
+    Ok(())
+}
+
+async fn undescribed(_: Undescribed, _: &mut Context) -> Result<(), ActionError> {
+    Ok(())
+}
+
+async fn half_described(_: HalfDescribed, _: &mut Context) -> Result<(), ActionError> {
+    Ok(())
+}
+
+async fn text(_: Text, _: &mut Context) -> Result<(), ActionError> {
+    Ok(())
+}
+
+const fn read(name: &'static str) -> ActionBuilder {
+    action(name).effect(Effect::Read).method(Method::Get)
+}
+
+fn principal(roles: &[&str]) -> Principal {
+    let roles = roles.iter().map(|role| (*role).to_owned()).collect();
+    Principal { tenant: TenantId::new("acme").unwrap(), user: UserId::new("ann").unwrap(), roles }
+}
+
+#[test]
+fn a_fault_of_a_declaration_names_the_action() {
+    const LONG: &str = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+    for (actions, action, fault) in [
+        (vec![read("agent-chat").run(&find)], "agent-chat", "reserved"),
+        (vec![read("Find").run(&find)], "Find", "a-z"),
+        (vec![read("").run(&find)], "", "a-z"),
+        (vec![read(LONG).run(&find)], LONG, "48"),
+        (vec![read("a").run(&find), read("a").run(&find)], "a", "another action"),
+        (vec![action("a").effect(Effect::Transactional).method(Method::Get).run(&find)], "a", "GET"),
+        (vec![read("a").run(&undescribed)], "a", "doc comment on its input"),
+        (vec![read("a").run(&half_described)], "a", "\"n\""),
+        (vec![read("a").run(&text)], "a", "struct"),
+    ] {
+        let error = Registry::new(&actions).unwrap_err();
+        assert_eq!(error.action, action);
+        assert!(error.fault.contains(fault), "{error}");
+    }
+}
+
+#[test]
+fn a_tool_is_described_by_the_code() {
+    let registry = Registry::new(&[read("find-things").run(&find)]).unwrap();
+    let want = Tool {
+        name: "find-things".into(),
+        description: "Finds things.".into(),
+        schema: json!({
+            "type": "object",
+            "additionalProperties": false,
+            "properties": {"searchText": {"description": "What to find.", "type": "string"}},
+            "required": ["searchText"],
+        }),
+    };
+    assert_eq!(registry.tools(&principal(&[])), [want]);
+}
+
+#[test]
+fn what_is_hidden_or_forbidden_cannot_be_called_by_name() {
+    let hidden = Surfaces { tool: false, ..Surfaces::ALL };
+    let registry = Registry::new(&[
+        read("find-things").run(&find),
+        read("find-secrets").roles(&["admin", "auditor"]).run(&find),
+        read("find-hidden").surfaces(hidden).run(&find),
+    ])
+    .unwrap();
+    let names = |roles: &[&str], caller| {
+        let principal = principal(roles);
+        registry.offered(&principal, caller).map(Entry::name).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&[], Caller::Agent), ["find-things"]);
+    assert_eq!(names(&["auditor"], Caller::Agent), ["find-things", "find-secrets"]);
+    assert_eq!(names(&[], Caller::Http), ["find-things", "find-hidden"]);
+    let check = |name: &str| registry.check(name, json!({"searchText": "x"}), &principal(&[]), Caller::Agent);
+    assert!(check("find-things").is_ok());
+    assert!(matches!(check("find-secrets"), Err(ActionError::Forbidden)));
+    for name in ["find-hidden", "find_things", "constructor", "", "__proto__"] {
+        let Err(ActionError::NotFound { near, .. }) = check(name) else { panic!("{name} was let in") };
+        assert!(near.iter().all(|near| near.as_str() == "find-things"), "{near:?}");
+        assert_eq!(near.is_empty(), !name.starts_with("find"), "{name} {near:?}");
+    }
+}
+
+#[test]
+fn absent_arguments_are_an_empty_object() {
+    let registry = Registry::new(&[read("find").run(&find)]).unwrap();
+    for input in [Value::Null, json!({})] {
+        let error = registry.check("find", input, &principal(&[]), Caller::Mcp).unwrap_err();
+        assert_eq!(error.to_string(), "the input does not fit: /searchText is missing");
+    }
+    let whole = json!("{\"searchText\": \"x\"}");
+    assert!(registry.check("find", whole, &principal(&[]), Caller::Mcp).is_ok());
+    assert!(registry.check("find", json!([1]), &principal(&[]), Caller::Mcp).is_err());
+}
