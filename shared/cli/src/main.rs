@@ -1,1 +1,56 @@
-fn main() {}
+//! The `tandem` program: the whole system on a laptop, its parts as processes, and a client.
+//!
+//! Exit codes: 0 done, 1 the run or the program failed, 2 bad usage. Results go to stdout as JSON, the rest to stderr.
+
+mod client;
+mod commands;
+mod serve;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use commands::{background, chat, dev, dynamodb, foreground, sweeper, tail};
+
+/// Tandem: people and an agent work on one application, through the same actions and the same state.
+#[derive(Parser)]
+#[command(name = "tandem", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Dev(dev::Args),
+    Dynamodb(dynamodb::Args),
+    Foreground(foreground::Args),
+    Background(background::Args),
+    Sweeper(sweeper::Args),
+    Chat(chat::Args),
+    Tail(tail::Args),
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let done = match cli.command {
+        Command::Dev(args) => dev::run(args).await,
+        Command::Dynamodb(args) => dynamodb::run(args).await,
+        Command::Foreground(args) => foreground::run(args).await,
+        Command::Background(args) => background::run(args).await,
+        Command::Sweeper(args) => sweeper::run(args).await,
+        Command::Chat(args) => chat::run(args).await,
+        Command::Tail(args) => tail::run(args).await,
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            #[allow(clippy::print_stderr)]
+            {
+                eprintln!("tandem: {error:#}");
+            }
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -16,6 +16,16 @@ pub enum Processed {
     NotMine(Refused),
 }
 
+impl Processed {
+    /// A word for the invocation's result.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Processed::Driven(driven) => driven.name(),
+            Processed::NotMine(_) => "not mine",
+        }
+    }
+}
+
 impl Runtime {
     /// Checks a dispatch's signature and age.
     pub fn verify(

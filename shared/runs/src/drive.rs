@@ -202,7 +202,7 @@ impl Shared {
 }
 
 impl Driven {
-    fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         match self {
             Driven::Ended(_) => "ended",
             Driven::HandedOver => "handed over",

@@ -82,4 +82,12 @@ impl Runtime {
     pub fn tasks(&self) -> &TaskTracker {
         &self.0.tasks
     }
+
+    /// Waits until no run is driven here any more; an invocation does so before it returns. New tasks may begin
+    /// afterwards.
+    pub async fn tasks_done(&self) {
+        self.0.tasks.close();
+        self.0.tasks.wait().await;
+        self.0.tasks.reopen();
+    }
 }

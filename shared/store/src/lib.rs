@@ -57,6 +57,11 @@ impl Store {
         Store { db, table: table.into(), feeds: Feeds::default() }
     }
 
+    /// The same table without what this process knows of running logs, as another process would have it.
+    pub fn in_another_process(&self) -> Self {
+        Store { feeds: Feeds::default(), ..self.clone() }
+    }
+
     /// What this process knows of running logs, so that followers beside a holder need no reads.
     pub fn feeds(&self) -> &Feeds {
         &self.feeds

@@ -1,0 +1,25 @@
+# The only commands that a person needs. Each says what it installs.
+.PHONY: dev test test-quick check build clean
+
+SHELL := /usr/bin/env bash
+CARGO ?= cargo
+
+dev: ## everything in one process on http://127.0.0.1:8787
+	@echo "Building; the first time takes some minutes."
+	@$(CARGO) build --quiet --bin tandem
+	@$(CARGO) run --quiet --bin tandem -- dev $(ARGS)
+
+check: ## format, lints and the build of everything
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+
+test-quick: ## every Rust test
+	$(CARGO) test --workspace
+
+test: test-quick ## every test; installs what it needs into .tools/
+	scripts/test-clients.sh
+	scripts/test-lambda.sh
+
+build: ## the Lambda functions, as `sam build` makes them
+	scripts/aws-tools.sh
+	SAM_CLI_TELEMETRY=0 .tools/aws/bin/sam build

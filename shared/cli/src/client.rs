@@ -1,0 +1,108 @@
+//! A client of the HTTPS endpoints that survives a restarted server: it comes back with its cursor.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use reqwest::{Method, RequestBuilder, Response, StatusCode};
+use serde_json::Value;
+
+/// How long a server may be gone before the client gives up.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Seconds that one request waits for a chunk.
+const WAIT: &str = "20";
+
+/// Where the system is, and who calls.
+#[derive(clap::Args, Debug, Clone)]
+pub(crate) struct Target {
+    /// Address of the running or deployed system.
+    #[arg(long, env = "TANDEM_URL", default_value = "http://127.0.0.1:8787")]
+    url: String,
+    /// Bearer token.
+    #[arg(long, env = "TANDEM_TOKEN", hide_env_values = true)]
+    token: Option<String>,
+}
+
+pub(crate) struct Client {
+    http: reqwest::Client,
+    target: Target,
+}
+
+impl Client {
+    pub(crate) fn new(target: Target) -> Result<Self> {
+        let http = reqwest::Client::builder().timeout(Duration::from_secs(60)).build()?;
+        Ok(Client { http, target })
+    }
+
+    /// Sends a JSON request, again while the server is away or busy. Only for requests that may be repeated.
+    pub(crate) async fn json(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value> {
+        let began = std::time::Instant::now();
+        let mut pause = Duration::from_millis(100);
+        loop {
+            let mut request = self.request(method.clone(), path);
+            if let Some(body) = body {
+                request = request.json(body);
+            }
+            let problem = match request.send().await {
+                Ok(response) if response.status().is_success() => {
+                    return response.json().await.context("the answer is not JSON");
+                }
+                Ok(response) if passing(response.status()) => problem(response).await,
+                Ok(response) => bail!("{}", problem(response).await),
+                Err(error) => format!("{} does not answer ({error})", self.target.url),
+            };
+            if began.elapsed() > PATIENCE {
+                bail!("{problem}; gave up after {} s", PATIENCE.as_secs());
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_secs(2));
+        }
+    }
+
+    /// Follows a run from the chunk after `after` to its end and gives its status.
+    pub(crate) async fn follow(
+        &self,
+        run: &str,
+        mut after: Option<u64>,
+        mut each: impl FnMut(u64, &Value),
+    ) -> Result<String> {
+        loop {
+            let cursor = after.map(|after| format!("&after={after}")).unwrap_or_default();
+            let page = self.json(Method::GET, &format!("/runs/{run}/events?wait={WAIT}{cursor}"), None).await?;
+            for event in page["events"].as_array().into_iter().flatten() {
+                let seq = event["seq"].as_u64().context("an event without a number")?;
+                each(seq, &event["chunk"]);
+                after = Some(seq);
+            }
+            if page["done"] == true {
+                return Ok(page["status"].as_str().unwrap_or("unknown").to_owned());
+            }
+        }
+    }
+
+    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let url = format!("{}{path}", self.target.url.trim_end_matches('/'));
+        let request = self.http.request(method, url).header("accept", "application/json");
+        match &self.target.token {
+            Some(token) => request.bearer_auth(token),
+            None => request,
+        }
+    }
+}
+
+fn passing(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 429 | 502 | 503 | 504)
+}
+
+async fn problem(response: Response) -> String {
+    let status = response.status();
+    let body: Value = response.json().await.unwrap_or_default();
+    let mut text = match body["detail"].as_str() {
+        Some(detail) => format!("{status}: {detail}"),
+        None => status.to_string(),
+    };
+    for fault in body["errors"].as_array().into_iter().flatten() {
+        let at = fault["pointer"].as_str().unwrap_or_default();
+        text.push_str(&format!(" {at} {}.", fault["detail"].as_str().unwrap_or_default()));
+    }
+    text
+}

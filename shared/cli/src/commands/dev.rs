@@ -1,0 +1,72 @@
+//! `tandem dev`: everything in one process. No key, no Docker, no AWS account.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use tandem_auth::DevPrincipals;
+use tandem_embedded::Engine;
+use tandem_http::{App, Hosts, router};
+use tandem_runs::{Dispatch, HttpDispatch};
+use tandem_store::Store;
+
+use crate::commands::sweeper::sweep_for_ever;
+use crate::serve::{Listen, own_url, say, serve};
+
+/// Pause between two sweeps.
+const SWEEP: Duration = Duration::from_secs(2);
+/// Pause between two removals of what has expired: the engine does it only when asked.
+const EXPIRE: Duration = Duration::from_secs(60);
+
+/// Run the whole system in one process: embedded DynamoDB, foreground, background and sweeper.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    listen: Listen,
+    /// Directory of the data.
+    #[arg(long, default_value = ".tandem")]
+    data: PathBuf,
+}
+
+pub(crate) async fn run(args: Args) -> Result<()> {
+    tandem_host::init_logs();
+    let engine = Engine::open(&args.data).with_context(|| {
+        format!("{} cannot be opened; is another `tandem dev` using it? Choose another --data", args.data.display())
+    })?;
+    let store = Store::new(engine.client(), tandem_host::table_name());
+    store.create_table().await?;
+    let listener = args.listen.bind().await?;
+    let url = own_url(&listener)?;
+    // The dispatch goes through the socket and its signature check, as everywhere.
+    let dispatch: Arc<dyn Dispatch> = Arc::new(HttpDispatch::new(&url)?);
+    let runtime = tandem_host::runtime(store, Some(dispatch), tandem_host::keys(args.listen.is_loopback())?)?;
+    let authenticate = Arc::new(DevPrincipals::new(Some(&url), false)?);
+    let hosts = Hosts { foreground: true, background: true, cors: true };
+    let app = App { runtime: runtime.clone(), authenticate, hosts };
+    greet(&url, &args.data);
+    tokio::select! {
+        served = serve(listener, router(app), &runtime) => served,
+        () = sweep_for_ever(&runtime, SWEEP) => Ok(()),
+        () = expire_for_ever(&engine) => Ok(()),
+    }
+}
+
+async fn expire_for_ever(engine: &Engine) {
+    loop {
+        tokio::time::sleep(EXPIRE).await;
+        if let Err(error) = engine.sweep_ttl().await {
+            tracing::warn!(%error, "expired items were not removed");
+        }
+    }
+}
+
+fn greet(url: &str, data: &std::path::Path) {
+    say(format_args!("tandem dev at {url}, data in {}", data.display()));
+    say("");
+    say("Start a turn, and see it stream:");
+    say(format_args!("  curl -N {url}/api/agent-chat -d '{{\"message\":\"/list-emails {{}}\"}}'"));
+    say("List your conversations:");
+    say(format_args!("  curl {url}/threads"));
+    say("");
+}

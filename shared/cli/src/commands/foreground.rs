@@ -1,0 +1,25 @@
+//! `tandem foreground`: the endpoints for people, as a process of its own.
+
+use anyhow::Result;
+use tandem_http::{App, Hosts, router};
+
+use crate::serve::{Listen, own_url, say, serve};
+
+/// Serve the endpoints for people. Turns are dispatched to BACKGROUND_URL.
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    listen: Listen,
+}
+
+pub(crate) async fn run(args: Args) -> Result<()> {
+    tandem_host::init_logs();
+    let authenticate = tandem_auth::authenticator_from_env(tandem_host::env)?;
+    let keys = tandem_host::keys(args.listen.is_loopback())?;
+    let dispatch = tandem_host::dispatch(None).await?;
+    let runtime = tandem_host::runtime(tandem_host::store().await?, dispatch, keys)?;
+    let listener = args.listen.bind().await?;
+    say(format_args!("foreground at {}", own_url(&listener)?));
+    let hosts = Hosts { foreground: true, background: false, cors: true };
+    serve(listener, router(App { runtime: runtime.clone(), authenticate, hosts }), &runtime).await
+}

@@ -1,0 +1,78 @@
+//! Serving on a port until told to stop.
+
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use axum::Router;
+use clap::Args;
+use tandem_runs::Runtime;
+use tokio::net::TcpListener;
+
+/// How long runs under way may take to notice that the process ends; what is left is recovered by others.
+const DRAIN: Duration = Duration::from_secs(1);
+
+/// Where to listen.
+#[derive(Args, Debug, Clone, Copy)]
+pub(crate) struct Listen {
+    /// Port; 0 chooses a free one.
+    #[arg(long, env = "PORT", default_value_t = 8787)]
+    pub(crate) port: u16,
+    /// Address. Anything but loopback needs DISPATCH_KEYS.
+    #[arg(long, default_value = "127.0.0.1")]
+    pub(crate) host: IpAddr,
+}
+
+impl Listen {
+    pub(crate) async fn bind(self) -> Result<TcpListener> {
+        let address = SocketAddr::new(self.host, self.port);
+        TcpListener::bind(address).await.with_context(|| format!("{address} cannot be used; choose another --port"))
+    }
+
+    pub(crate) fn is_loopback(self) -> bool {
+        self.host.is_loopback()
+    }
+}
+
+/// The address at which this process can be reached from this machine.
+pub(crate) fn own_url(listener: &TcpListener) -> Result<String> {
+    let address = listener.local_addr()?;
+    let host = if address.ip().is_unspecified() { "127.0.0.1".to_owned() } else { address.ip().to_string() };
+    Ok(format!("http://{host}:{}", address.port()))
+}
+
+/// Serves until Ctrl-C or SIGTERM, then gives the runs of this process a moment.
+pub(crate) async fn serve(listener: TcpListener, router: Router, runtime: &Runtime) -> Result<()> {
+    let server = axum::serve(listener, router);
+    tokio::select! {
+        served = std::future::IntoFuture::into_future(server) => served?,
+        () = stopped() => {}
+    }
+    runtime.tasks().close();
+    // Streams are cut and runs are left: clients come back with their cursor, and the runs are recovered.
+    let _ = tokio::time::timeout(DRAIN, runtime.tasks().wait()).await;
+    Ok(())
+}
+
+/// Resolves when the process is told to stop.
+pub(crate) async fn stopped() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let terminate = async {
+        match signal(SignalKind::terminate()) {
+            Ok(mut signal) => {
+                signal.recv().await;
+            }
+            Err(_) => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        () = terminate => {}
+    }
+}
+
+/// A line for the person who started the process.
+#[allow(clippy::print_stderr)]
+pub(crate) fn say(line: impl std::fmt::Display) {
+    eprintln!("{line}");
+}

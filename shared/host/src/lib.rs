@@ -1,0 +1,76 @@
+//! Wiring: from environment variables to a runtime, once, for the three functions and for the `tandem` program.
+//!
+//! This is the one place that reads the environment, and so the one place that decides where we run.
+
+mod aws;
+mod invocation;
+mod logs;
+
+pub use aws::{dynamodb, is_local_store};
+pub use invocation::Invocation;
+pub use logs::init_logs;
+pub use tandem_runs::Runtime;
+
+use std::sync::Arc;
+
+use anyhow::{Context, Result, bail};
+use tandem_agent::{Agent, Limits};
+use tandem_auth::{DispatchKeys, dispatch_keys, is_loopback_url};
+use tandem_model::Models;
+use tandem_runs::{Config, Dispatch, HttpDispatch, LambdaDispatch};
+use tandem_store::Store;
+
+/// Reads one environment variable; an empty one counts as not set.
+pub fn env(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.trim().is_empty())
+}
+
+/// The table's name.
+pub fn table_name() -> String {
+    env("TABLE_NAME").unwrap_or_else(|| "tandem".into())
+}
+
+/// The store on AWS, or at `AWS_ENDPOINT_URL_DYNAMODB`. On a local endpoint the table is created when it is missing.
+pub async fn store() -> Result<Store> {
+    let store = Store::new(dynamodb().await, table_name());
+    if is_local_store() {
+        store.create_table().await.context("the table could not be created at AWS_ENDPOINT_URL_DYNAMODB")?;
+    }
+    Ok(store)
+}
+
+/// A runtime on `store`. `dispatch`: the way to the background.
+pub fn runtime(store: Store, dispatch: Option<Arc<dyn Dispatch>>, keys: DispatchKeys) -> Result<Runtime> {
+    let config = Config::from_env(&env)?;
+    if config.durable_background && dispatch.is_none() {
+        bail!(
+            "AGENT_CHAT_DURABLE_BACKGROUND is on, but there is no background: set BACKGROUND_FUNCTION_NAME (Lambda) \
+             or BACKGROUND_URL (HTTP), or AGENT_CHAT_DURABLE_BACKGROUND=false to run every turn in the foreground."
+        );
+    }
+    let registry = Arc::new(tandem_catalog::registry()?);
+    let models = Arc::new(Models::from_env(env)?);
+    let limits = Limits { max_steps: config.max_steps, max_output_tokens: config.max_output_tokens };
+    let agent = Agent::new(store.clone(), registry, models, tandem_catalog::INSTRUCTIONS, limits);
+    Ok(Runtime::new(store, agent, config, keys, dispatch))
+}
+
+/// The way to the background that the environment names: a Lambda function, or an HTTP host; `url` is what is used
+/// when it names none.
+pub async fn dispatch(url: Option<&str>) -> Result<Option<Arc<dyn Dispatch>>> {
+    if let Some(function) = env("BACKGROUND_FUNCTION_NAME") {
+        return Ok(Some(Arc::new(LambdaDispatch::new(aws::lambda().await, function))));
+    }
+    match env("BACKGROUND_URL").as_deref().or(url) {
+        Some(url) => Ok(Some(Arc::new(HttpDispatch::new(url)?))),
+        None => Ok(None),
+    }
+}
+
+/// The keys that sign dispatches. `loopback`: this process listens on loopback only.
+pub fn keys(loopback: bool) -> Result<DispatchKeys> {
+    let near = |name: &str| env(name).is_none_or(|url| is_loopback_url(&url));
+    let everything = loopback && near("AWS_ENDPOINT_URL_DYNAMODB") && near("BACKGROUND_URL");
+    let on_lambda = env("AWS_LAMBDA_RUNTIME_API").is_some();
+    Ok(dispatch_keys(env, everything && !on_lambda)?)
+}

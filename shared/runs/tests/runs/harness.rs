@@ -1,0 +1,96 @@
+//! A runtime on an engine in memory, and dispatches that are recorded instead of sent.
+
+use std::sync::{Arc, Mutex};
+
+use tandem_agent::{Agent, Limits};
+use tandem_auth::{DispatchKeys, SignedDispatch};
+use tandem_embedded::Engine;
+use tandem_model::Models;
+use tandem_protocol::{AgentChat, Chunk, Principal, Run, RunId, TenantId, UserId};
+use tandem_runs::{Config, Dispatch, DispatchError, Runtime};
+use tandem_store::Store;
+
+/// A way to the background where nobody listens: every dispatch is accepted, and kept.
+#[derive(Default)]
+pub(crate) struct Mailbox(pub(crate) Mutex<Vec<SignedDispatch>>);
+
+#[async_trait::async_trait]
+impl Dispatch for Mailbox {
+    async fn dispatch(&self, dispatch: &SignedDispatch) -> Result<(), DispatchError> {
+        self.0.lock().unwrap().push(dispatch.clone());
+        Ok(())
+    }
+}
+
+pub(crate) struct World {
+    pub(crate) store: Store,
+    pub(crate) mailbox: Arc<Mailbox>,
+    pub(crate) runtime: Runtime,
+}
+
+/// Short times, so that nothing waits long; the order between them is that of production.
+pub(crate) fn quick() -> Config {
+    let config = Config::from_env(&|name| {
+        let value = match name {
+            "HEARTBEAT_MS" => "50",
+            "LEASE_MS" => "300",
+            "CLAIM_GRACE_MS" => "200",
+            "FOREGROUND_SOFT_TIMEOUT_MS" => "3000",
+            "HAND_OVER_MARGIN_MS" => "1000",
+            "FLUSH_INTERVAL_MS" => "5",
+            _ => return None,
+        };
+        Some(value.to_owned())
+    });
+    config.unwrap()
+}
+
+impl World {
+    pub(crate) async fn new(config: Config) -> Self {
+        let engine = Engine::in_memory().unwrap();
+        let store = Store::new(engine.client(), "tandem");
+        store.create_table().await.unwrap();
+        let mailbox = Arc::new(Mailbox::default());
+        let runtime = Self::runtime(store.clone(), config, Arc::clone(&mailbox));
+        World { store, mailbox, runtime }
+    }
+
+    /// Another process on the same table: it shares nothing in memory.
+    pub(crate) fn elsewhere(&self, config: Config) -> Runtime {
+        Self::runtime(self.store.in_another_process(), config, Arc::clone(&self.mailbox))
+    }
+
+    fn runtime(store: Store, config: Config, mailbox: Arc<Mailbox>) -> Runtime {
+        let registry = Arc::new(tandem_catalog::registry().unwrap());
+        let models = Arc::new(Models::from_env(|_| None).unwrap());
+        let limits = Limits { max_steps: 50, max_output_tokens: 1000 };
+        let agent = Agent::new(store.clone(), registry, models, "You are a test.", limits);
+        Runtime::new(store, agent, config, DispatchKeys::development(), Some(mailbox))
+    }
+
+    pub(crate) async fn start(&self, message: &str) -> Run {
+        let body = serde_json::json!({"message": message}).to_string();
+        let chat = AgentChat::parse(body.as_bytes()).unwrap();
+        self.runtime.start(&somebody(), &chat).await.unwrap().run
+    }
+
+    pub(crate) async fn log(&self, run: &RunId) -> Vec<(u32, Chunk)> {
+        let frames = self.store.whole_log(run).await.unwrap();
+        frames
+            .iter()
+            .flat_map(|frame| frame.parsed().unwrap().into_iter().map(|chunk| (frame.attempt, chunk)))
+            .collect()
+    }
+}
+
+pub(crate) fn somebody() -> Principal {
+    Principal { tenant: TenantId::new("t").unwrap(), user: UserId::new("u").unwrap(), roles: vec![] }
+}
+
+/// What holds of every log that has ended: attempts never decrease, and one terminal chunk is the last.
+pub(crate) fn assert_whole(log: &[(u32, Chunk)]) {
+    assert!(log.windows(2).all(|pair| pair[0].0 <= pair[1].0), "attempts never decrease: {log:#?}");
+    let terminal = log.iter().filter(|(_, chunk)| chunk.is_terminal()).count();
+    assert_eq!(terminal, 1, "one terminal chunk: {log:#?}");
+    assert!(log.last().is_some_and(|(_, chunk)| chunk.is_terminal()), "and it is the last: {log:#?}");
+}
