@@ -1,1 +1,3 @@
+//! What the tests stand on: a small Lambda, fake model providers, and other things that are not the product.
 
+pub mod lambda;
