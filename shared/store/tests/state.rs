@@ -1,5 +1,7 @@
 //! Units of work against a real engine: each test is named after the promise that it keeps.
 
+#![allow(clippy::unwrap_used)]
+
 use serde_json::{Value, json};
 use tandem_embedded::Engine;
 use tandem_protocol::{Caller, Principal, RunId, TenantId, ToolCallId, UserId};
