@@ -313,6 +313,25 @@ async fn who_is_not_there_or_too_large_is_refused_in_lambdas_words() {
     assert_eq!(dry.status_code, 204);
 }
 
+/// `events/foreground-*.json` are what `sam local invoke` is given; a wrong shape would be refused by `lambda_http`.
+#[tokio::test]
+async fn the_sample_events_are_function_url_events() {
+    let host = host(front()).await;
+    for (file, expected) in [
+        ("foreground-healthz.json", json!({"method": "GET", "path": "/healthz", "bytes": []})),
+        ("foreground-agent-chat.json", json!({"method": "POST", "path": "/api/agent-chat"})),
+    ] {
+        let event = std::fs::read(format!("{}/../../events/{file}", env!("CARGO_MANIFEST_DIR"))).unwrap();
+        let invoke = client(&host).invoke().function_name("front").payload(event.into());
+        let answer = invoke.send().await.unwrap().payload.unwrap().into_inner();
+        let body = answer.split(|byte| *byte == 0).next_back().unwrap();
+        let echo: Value = serde_json::from_slice(body).unwrap();
+        for (name, value) in expected.as_object().unwrap() {
+            assert_eq!(&echo[name], value, "{file}: {echo}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn processes_end_with_the_host() {
     let host = host(worker()).await;
