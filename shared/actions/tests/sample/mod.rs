@@ -1,0 +1,248 @@
+//! A small application with an action of each effect, and of each way to fail.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tandem_actions::{ActionDef, ActionError, Call, Context, Effect, Method, Registry, Scope, action};
+use tandem_embedded::Engine;
+use tandem_protocol::{Caller, Principal, RunId, TenantId, ToolCallId, UserId};
+use tandem_store::{Outcome, Store};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// How often functions have run, by a name that each test chooses.
+static RUNS: Mutex<BTreeMap<String, u32>> = Mutex::new(BTreeMap::new());
+
+/// A call that gets in the way of the next run of `overtaken`.
+pub(crate) static RIVAL: Mutex<Option<(Arc<Registry>, Call)>> = Mutex::new(None);
+
+pub(crate) fn runs_of(name: &str) -> u32 {
+    RUNS.lock().unwrap().get(name).copied().unwrap_or_default()
+}
+
+fn ran(name: &str) {
+    *RUNS.lock().unwrap().entry(name.to_owned()).or_default() += 1;
+}
+
+pub(crate) struct App {
+    pub(crate) registry: Arc<Registry>,
+    store: Store,
+    pub(crate) engine: Engine,
+}
+
+impl App {
+    pub(crate) async fn new() -> Self {
+        let engine = Engine::in_memory().unwrap();
+        let store = Store::new(engine.client(), "tandem");
+        store.create_table().await.unwrap();
+        App { registry: Arc::new(Registry::new(ACTIONS).unwrap()), store, engine }
+    }
+
+    /// A call by a person.
+    pub(crate) fn person(&self) -> Call {
+        let (tenant, user) = (TenantId::new("acme").unwrap(), UserId::new("ann").unwrap());
+        Call {
+            store: self.store.clone(),
+            principal: Principal { tenant, user, roles: Vec::new() },
+            caller: Caller::Http,
+            run: None,
+            thread: None,
+            turn: None,
+            tool_call: None,
+            idempotency_key: "key".into(),
+            started_at: 1_700_000_000_000,
+            deadline: Instant::now() + Duration::from_secs(100_000),
+            cancel: CancellationToken::new(),
+            progress: None,
+        }
+    }
+
+    /// A tool call of the agent.
+    pub(crate) fn tool(&self, id: &str) -> Call {
+        let (run, call) = (run(), ToolCallId::new(id).unwrap());
+        let idempotency_key = Call::key_of(&run, &call);
+        Call { caller: Caller::Agent, run: Some(run), tool_call: Some(call), idempotency_key, ..self.person() }
+    }
+
+    pub(crate) async fn call(&self, name: &str, input: Value, call: Call) -> Result<Value, ActionError> {
+        self.registry.call(name, input, call).await
+    }
+
+    pub(crate) fn spawn(&self, name: &'static str, input: Value, call: Call) -> JoinHandle<Result<Value, ActionError>> {
+        let registry = Arc::clone(&self.registry);
+        tokio::spawn(async move { registry.call(name, input, call).await })
+    }
+
+    /// A stored value, as a person of the same tenant finds it.
+    pub(crate) async fn value(&self, name: &str) -> Option<Value> {
+        let read = self.call("peek", json!({"name": name}), self.person()).await.unwrap();
+        (!read.is_null()).then_some(read)
+    }
+
+    pub(crate) async fn outcome(&self, id: &str) -> Option<Outcome> {
+        self.store.outcome(&run(), &ToolCallId::new(id).unwrap()).await.unwrap()
+    }
+
+    pub(crate) async fn put_outcome(&self, id: &str, outcome: Outcome) {
+        self.store.put_outcome(&run(), &ToolCallId::new(id).unwrap(), &outcome).await.unwrap();
+    }
+}
+
+fn run() -> RunId {
+    RunId::new("run_1").unwrap()
+}
+
+fn scope() -> Scope {
+    Scope::app("sample")
+}
+
+const ACTIONS: &[ActionDef] = &[
+    action("peek").effect(Effect::Read).method(Method::Get).run(&peek),
+    action("peek-and-write").effect(Effect::Read).run(&peek_and_write),
+    action("add").effect(Effect::Transactional).run(&add),
+    action("overtaken").effect(Effect::Transactional).run(&overtaken),
+    action("fail").effect(Effect::Transactional).run(&fail),
+    action("sleep").effect(Effect::Transactional).run(&sleep),
+    action("careless").effect(Effect::Transactional).run(&careless),
+    action("derive").effect(Effect::Transactional).run(&derive),
+    action("count-up").effect(Effect::Checkpointed).run(&count_up),
+    action("call-out").effect(Effect::External).run(&call_out),
+];
+
+/// Nothing to say.
+#[derive(Deserialize, JsonSchema)]
+struct Nothing {}
+
+/// Which value.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Named {
+    /// The value.
+    name: String,
+}
+
+/// Add to a value.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Add {
+    /// The value.
+    name: String,
+    /// How much.
+    by: i64,
+}
+
+/// What it is now.
+#[derive(Serialize, JsonSchema)]
+struct Sum {
+    value: i64,
+}
+
+async fn peek(input: Named, ctx: &mut Context) -> Result<Option<Value>, ActionError> {
+    ctx.state.get(&scope(), &input.name).await
+}
+
+async fn peek_and_write(_: Nothing, ctx: &mut Context) -> Result<(), ActionError> {
+    ctx.state.put(&scope(), "n", &1).await
+}
+
+async fn add(input: Add, ctx: &mut Context) -> Result<Sum, ActionError> {
+    let value = ctx.state.get::<i64>(&scope(), &input.name).await?.unwrap_or_default() + input.by;
+    ctx.state.put(&scope(), &input.name, &value).await?;
+    Ok(Sum { value })
+}
+
+async fn overtaken(input: Named, ctx: &mut Context) -> Result<Sum, ActionError> {
+    let before = ctx.state.get::<i64>(&scope(), &input.name).await?.unwrap_or_default();
+    let rival = RIVAL.lock().unwrap().take();
+    if let Some((registry, call)) = rival {
+        registry.call("add", json!({"name": input.name, "by": 100}), call).await?;
+    }
+    ran(&input.name);
+    ctx.state.put(&scope(), &input.name, &(before + 1)).await?;
+    Ok(Sum { value: before + 1 })
+}
+
+/// Fail in some way.
+#[derive(Deserialize, JsonSchema)]
+struct Fail {
+    /// The way.
+    how: String,
+}
+
+async fn fail(input: Fail, ctx: &mut Context) -> Result<String, ActionError> {
+    ctx.state.put(&scope(), "n", &1).await?;
+    match input.how.as_str() {
+        "refuse" => return Err(ActionError::failed("no_luck", "not with sk-ant-0123456789 today")),
+        "panic" => panic!("on purpose"),
+        "conflict" => ctx.state.put_at(&scope(), "m", 7, &1).await?,
+        "long-output" => return Ok("x".repeat(181 * 1024)),
+        "many-writes" => {
+            for n in 0..90 {
+                ctx.state.put(&scope(), &format!("k{n}"), &n).await?;
+            }
+        }
+        "long-value" => ctx.state.put(&scope(), "long", &"x".repeat(201 * 1024)).await?,
+        _ => {}
+    }
+    Ok(String::new())
+}
+
+/// Take long.
+#[derive(Deserialize, JsonSchema)]
+struct Sleep {
+    /// How long.
+    seconds: u64,
+}
+
+async fn sleep(input: Sleep, ctx: &mut Context) -> Result<(), ActionError> {
+    ctx.state.put(&scope(), "n", &1).await?;
+    tokio::time::sleep(Duration::from_secs(input.seconds)).await;
+    Ok(())
+}
+
+async fn careless(_: Nothing, ctx: &mut Context) -> Result<Sum, ActionError> {
+    let value = ctx.state.get::<i64>(&scope(), "n").await.unwrap_or_default().unwrap_or_default();
+    Ok(Sum { value })
+}
+
+async fn derive(_: Nothing, ctx: &mut Context) -> Result<Value, ActionError> {
+    Ok(json!({"now": ctx.now(), "ids": [ctx.new_id(), ctx.new_id()]}))
+}
+
+/// Add 1 again and again.
+#[derive(Deserialize, JsonSchema)]
+struct CountUp {
+    /// The value.
+    name: String,
+    /// How often.
+    by: i64,
+    /// Time that each slice takes.
+    #[serde(default)]
+    seconds: u64,
+}
+
+async fn count_up(input: CountUp, ctx: &mut Context) -> Result<Sum, ActionError> {
+    let mut done: i64 = ctx.cursor()?.unwrap_or_default();
+    let ids_key = format!("{}-ids", input.name);
+    while done < input.by {
+        tokio::time::sleep(Duration::from_secs(input.seconds)).await;
+        let value = ctx.state.get::<i64>(&scope(), &input.name).await?.unwrap_or_default() + 1;
+        ctx.state.put(&scope(), &input.name, &value).await?;
+        let mut ids: Vec<String> = ctx.state.get(&scope(), &ids_key).await?.unwrap_or_default();
+        ids.push(ctx.new_id());
+        ctx.state.put(&scope(), &ids_key, &ids).await?;
+        done += 1;
+        ctx.checkpoint(&done).await?;
+    }
+    Ok(Sum { value: done })
+}
+
+async fn call_out(input: Add, _: &mut Context) -> Result<Sum, ActionError> {
+    ran(&input.name);
+    Ok(Sum { value: input.by })
+}
