@@ -193,14 +193,15 @@ async fn long_work_goes_on_from_its_last_checkpoint() {
 async fn a_slice_that_lost_its_race_runs_again() {
     let app = App::new().await;
     let up = |id: &str| app.spawn("count-up", json!({"name": "n", "by": 20, "seconds": 0}), app.tool(id));
-    let (a, b, adds) = tokio::join!(up("c1"), up("c2"), async {
+    let (a, b, ()) = tokio::join!(up("c1"), up("c2"), async {
         for n in 0..10 {
             let call = app.call("add", json!({"name": "n", "by": 100}), app.tool(&format!("add{n}")));
             call.await.unwrap();
         }
     });
-    let () = adds;
-    (a.unwrap().unwrap(), b.unwrap().unwrap());
+    for result in [a, b] {
+        result.unwrap().unwrap();
+    }
     assert_eq!(app.value("n").await, Some(json!(1040)));
 }
 

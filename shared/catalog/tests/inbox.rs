@@ -189,6 +189,14 @@ async fn an_import_that_is_killed_anywhere_ends_with_the_exact_count() {
 }
 
 #[tokio::test]
+async fn a_large_import_into_an_untouched_inbox_fits_into_its_commits() {
+    let inbox = Inbox::new().await;
+    let done = inbox.registry.call("import-emails", json!({"count": 1700}), inbox.tool("c1")).await.unwrap();
+    assert_eq!(done, json!({"imported": 1700, "firstId": "e-9", "lastId": "e-1708"}));
+    assert_eq!(inbox.ids(json!({"limit": 100})).await, ids(1..=1708));
+}
+
+#[tokio::test]
 async fn imports_and_changes_beside_each_other_keep_everything() {
     let inbox = Inbox::new().await;
     let import = |key: &'static str| inbox.registry.call("import-emails", json!({"count": 60}), inbox.by("acme", key));
