@@ -56,11 +56,14 @@ pub struct ToolSpec {
 
 /// A piece of an answer. Text and reasoning deltas that follow each other belong to one block;
 /// calls are told apart by `index`, the position of the call in this answer, as providers repeat or omit ids.
+/// Fragments of parallel calls may be interleaved. The ends of all whole calls come last, before the finish:
+/// only then is it known which call the token limit cut.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     TextDelta(String),
     ReasoningDelta(String),
     /// The current reasoning block is complete; `signed` is the provider's metadata to send back with it.
+    /// A block that came without a delta is one that the provider keeps to itself.
     ReasoningEnd {
         signed: Option<Value>,
     },
@@ -75,6 +78,7 @@ pub enum Event {
         json: String,
     },
     /// All arguments have arrived. Whether they parse is the caller's to check; no fragment at all means `{}`.
+    /// A call without this was cut at the token limit.
     CallEnd {
         index: u32,
     },

@@ -1,3 +1,4 @@
 //! What the tests stand on: a small Lambda, fake model providers, and other things that are not the product.
 
 pub mod lambda;
+pub mod providers;
