@@ -1,1 +1,34 @@
+//! The harness of the end-to-end tests: real processes of the real `tandem` program on ports of the loopback.
+//!
+//! Everything here panics where something is not as it must be: that is how a test fails.
+#![allow(clippy::unwrap_used)]
 
+mod api;
+mod dev;
+mod fake_background;
+mod log;
+mod program;
+mod road;
+mod split;
+mod stream;
+mod table;
+mod until;
+
+pub use api::{Answer, Api, Started};
+pub use dev::Dev;
+pub use fake_background::FakeBackground;
+pub use log::Log;
+pub use program::{Finished, Program, run_to_end};
+pub use road::Road;
+pub use split::Split;
+pub use stream::{End, Event, Stream};
+pub use table::Table;
+pub use until::{PATIENCE, until, within};
+
+/// Environment variables of a program.
+pub type Env<'a> = &'a [(&'a str, &'a str)];
+
+/// A fresh id.
+pub fn new_id() -> String {
+    uuid::Uuid::now_v7().simple().to_string()
+}

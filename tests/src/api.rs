@@ -1,0 +1,150 @@
+//! A client of the HTTPS endpoints.
+
+use std::time::Duration;
+
+use reqwest::{Client, Method, RequestBuilder};
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use crate::{End, Log, Stream, until};
+
+/// One caller at one address.
+#[derive(Debug, Clone)]
+pub struct Api {
+    http: Client,
+    url: String,
+    token: Option<String>,
+}
+
+/// A turn that was started without following it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Started {
+    pub run: String,
+    pub thread: String,
+    pub turn: String,
+}
+
+/// An answer in JSON.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    pub status: u16,
+    pub body: Value,
+}
+
+impl Api {
+    pub fn new(url: &str) -> Self {
+        let http = Client::builder().no_proxy().build().unwrap();
+        Api { http, url: url.to_owned(), token: None }
+    }
+
+    /// The same address for somebody else: `tenant.user`.
+    pub fn as_person(&self, person: &str) -> Self {
+        Api { token: Some(format!("dev.{person}")), ..self.clone() }
+    }
+
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        let request = self.http.request(method, format!("{}{path}", self.url));
+        match &self.token {
+            Some(token) => request.bearer_auth(token),
+            None => request,
+        }
+    }
+
+    pub fn get(&self, path: &str) -> RequestBuilder {
+        self.request(Method::GET, path)
+    }
+
+    /// `POST /api/agent-chat`.
+    pub fn chat(&self, body: &Value) -> RequestBuilder {
+        self.request(Method::POST, "/api/agent-chat").json(body)
+    }
+
+    /// Starts a turn in a new thread and streams it.
+    pub async fn say(&self, script: &str) -> Stream {
+        Stream::open(self.chat(&json!({"message": script}))).await
+    }
+
+    /// Starts a turn without following it.
+    pub async fn start(&self, body: &Value) -> Started {
+        let answer = self.answer(self.chat(body)).await;
+        let text = |name: &str| answer.body[name].as_str().unwrap_or_else(|| panic!("{answer:?}")).to_owned();
+        assert_eq!(answer.status, 202, "{answer:?}");
+        Started { run: text("runId"), thread: text("threadId"), turn: text("turnId") }
+    }
+
+    /// Sends a request that is answered in JSON.
+    pub async fn answer(&self, request: RequestBuilder) -> Answer {
+        let response = request.header("accept", "application/json").send().await.unwrap();
+        let status = response.status().as_u16();
+        let text = response.text().await.unwrap();
+        let body = serde_json::from_str(&text).unwrap_or_else(|_| panic!("{status}, not JSON: {text}"));
+        Answer { status, body }
+    }
+
+    /// Reads something that must be there.
+    pub async fn read(&self, path: &str) -> Value {
+        let answer = self.answer(self.get(path)).await;
+        assert_eq!(answer.status, 200, "{path}: {answer:?}");
+        answer.body
+    }
+
+    pub async fn run(&self, run: &str) -> Value {
+        self.read(&format!("/runs/{run}")).await
+    }
+
+    /// Waits until the run has a status.
+    pub async fn run_is(&self, run: &str, status: &str) -> Value {
+        until(&format!("{run} to be {status}"), async || {
+            let record = self.run(run).await;
+            (record["status"] == status).then_some(record)
+        })
+        .await
+    }
+
+    pub async fn abort(&self, run: &str) -> Answer {
+        self.answer(self.request(Method::POST, &format!("/runs/{run}/abort"))).await
+    }
+
+    /// The chunks of a run after a cursor.
+    pub fn events(&self, run: &str, after: Option<u64>) -> RequestBuilder {
+        let cursor = after.map(|after| format!("?after={after}")).unwrap_or_default();
+        self.get(&format!("/runs/{run}/events{cursor}"))
+    }
+
+    /// The stored log of a run, by JSON.
+    pub async fn log(&self, run: &str) -> Log {
+        let mut log = Log::default();
+        loop {
+            let page = self.answer(self.events(run, log.after())).await;
+            assert_eq!(page.status, 200, "{page:?}");
+            page.body["events"].as_array().unwrap().iter().for_each(|event| log.add_json(event));
+            if page.body["done"] == true {
+                return log;
+            }
+            sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Follows a run to its end as a client does: back with the cursor after each window and each broken
+    /// connection. `log` is what the client has already. Gives how often it came back.
+    pub async fn follow(&self, run: &str, log: &mut Log) -> usize {
+        let mut times = 0;
+        loop {
+            times += 1;
+            let Some(mut stream) = self.come_back(run, log.after()).await else { return times };
+            if log.read_all(&mut stream).await == End::Done {
+                return times;
+            }
+        }
+    }
+
+    /// Opens the stream again as soon as somebody answers. `None`: the run has ended, and the client has it all.
+    async fn come_back(&self, run: &str, after: Option<u64>) -> Option<Stream> {
+        let response = until("somebody who answers", async || self.events(run, after).send().await.ok()).await;
+        if response.status() == 204 { None } else { Some(Stream::of(response).await) }
+    }
+}

@@ -1,0 +1,83 @@
+//! Stopping a run: by the abort endpoint from anywhere, once, and by nothing else.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tandem_tests::{End, Log, Split, within};
+
+#[tokio::test]
+async fn a_run_is_stopped_from_another_process() {
+    let split = Split::start(2, 1, &[]).await;
+    let (here, there) = (split.api(0), split.api(1));
+    let mut stream = here.say("@say 2000 every 20ms").await;
+    let run = stream.run();
+    let mut log = Log::default();
+    log.read(&mut stream, 10).await;
+
+    let limit = Duration::from_millis(2500);
+    let (answer, end) = within(limit, "the stream to end", async {
+        let answer = there.abort(&run).await;
+        (answer, log.read_all(&mut stream).await)
+    })
+    .await;
+    assert_eq!(answer.status, 200);
+    assert_eq!(json!([answer.body["status"], answer.body["endReason"]]), json!(["aborted", "aborted"]));
+    assert_eq!(end, End::Done);
+    // What was open is closed before the end.
+    let types = log.types();
+    assert_eq!(types[types.len() - 3..], ["text-delta", "text-end", "abort"]);
+
+    // Again: nothing changes, not even the record.
+    assert_eq!(there.abort(&run).await, answer);
+    assert_eq!(here.abort(&run).await, answer);
+    assert_eq!(here.log(&run).await, log);
+    // The thread is free.
+    let thread = answer.body["threadId"].as_str().unwrap();
+    assert_eq!(here.read(&format!("/runs/active?threadId={thread}")).await, json!({"active": false}));
+    let next = here.start(&json!({"message": "@say 1 every 0", "threadId": thread})).await;
+    here.run_is(&next.run, "completed").await;
+}
+
+#[tokio::test]
+async fn a_run_that_has_ended_stays_as_it_is() {
+    let split = Split::start(1, 1, &[]).await;
+    let api = split.api(0);
+    let started = api.start(&json!({"message": "@say 1 every 0"})).await;
+    let record = api.run_is(&started.run, "completed").await;
+    let log = api.log(&started.run).await;
+    let answer = api.abort(&started.run).await;
+    assert_eq!((answer.status, answer.body), (200, record));
+    assert_eq!(api.log(&started.run).await, log);
+}
+
+#[tokio::test]
+async fn a_run_that_nobody_has_claimed_can_be_stopped() {
+    let liar = tandem_tests::FakeBackground::answering(202).await;
+    let split = Split::start(1, 0, &[("BACKGROUND_URL", liar.url()), ("CLAIM_GRACE_MS", "1500")]).await;
+    let api = split.api(0);
+    let mut stream = api.say("@say 1 every 0").await;
+    let run = stream.run();
+    assert_eq!(api.abort(&run).await.body["status"], "aborted");
+    let mut log = Log::default();
+    assert_eq!(log.read_all(&mut stream).await, End::Done);
+    assert_eq!(log.types(), ["start", "abort"]);
+    // That nothing happens when the grace is over can only be waited for.
+    tokio::time::sleep(Duration::from_millis(1600)).await;
+    assert_eq!(api.log(&run).await, log);
+}
+
+#[tokio::test]
+async fn going_away_does_not_stop_a_run() {
+    let split = Split::start(2, 1, &[]).await;
+    let mut stream = split.api(0).say("@say 50 every 20ms").await;
+    let run = stream.run();
+    let mut log = Log::default();
+    log.read(&mut stream, 5).await;
+    drop(stream);
+    // Nobody follows; it completes all the same.
+    split.api(1).run_is(&run, "completed").await;
+    let whole = split.api(1).log(&run).await;
+    assert!(whole.begins_with(&log));
+    whole.says_each_word_once(50);
+    whole.finished(1);
+}

@@ -1,0 +1,14 @@
+//! End-to-end tests: a module per promise, each against processes of the real program.
+#![allow(clippy::unwrap_used)]
+
+mod abort;
+mod background_away;
+mod bad_input;
+mod cli;
+mod main_path;
+mod one_run;
+mod reconnect;
+mod refusals;
+mod soft_timeout;
+mod stock;
+mod takeover;

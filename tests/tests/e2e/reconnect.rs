@@ -1,0 +1,256 @@
+//! A client that went away anywhere comes back with its cursor, to any process, and receives every chunk once.
+
+use futures::StreamExt;
+use futures::stream::iter;
+use reqwest::{Method, RequestBuilder};
+use serde_json::{Value, json};
+use tandem_tests::{Api, End, Env, Event, Log, Split, Stream};
+
+/// As many chunks as possible: each word is one where the machine keeps up.
+const FINE: Env<'_> = &[("FLUSH_INTERVAL_MS", "0")];
+/// Chunks that the long turn has at least.
+const AT_LEAST: u64 = 200;
+/// Requests at a time.
+const AT_ONCE: usize = 8;
+
+/// Twenty steps; each is eleven chunks or more, however deltas are merged.
+fn long(every: &str) -> String {
+    let step = format!("@say 5 every {every}\n/no-such-action {{}}\n\n");
+    step.repeat(20)
+}
+
+/// The four ways to ask for what follows chunk `after`.
+#[derive(Debug, Clone, Copy)]
+enum Way {
+    After,
+    LastEventId,
+    StartIndex,
+    Json,
+}
+
+const WAYS: [Way; 4] = [Way::After, Way::LastEventId, Way::StartIndex, Way::Json];
+
+fn ask(api: &Api, run: &str, way: Way, after: u64) -> RequestBuilder {
+    match way {
+        Way::After | Way::Json => api.events(run, Some(after)),
+        // It wins over the parameter.
+        Way::LastEventId => api.events(run, Some(0)).header("last-event-id", after),
+        Way::StartIndex => api.get(&format!("/api/agent-chat/{run}/stream?startIndex={}", after + 1)),
+    }
+}
+
+/// What a client gets that has chunk `after` and asks once.
+async fn rest(api: &Api, run: &str, way: Way, after: u64) -> Log {
+    let mut log = Log::from(after + 1);
+    let request = ask(api, run, way, after);
+    if let Way::Json = way {
+        let page = api.answer(request).await;
+        let told = json!([page.status, page.body["done"], page.body["status"]]);
+        assert_eq!(told, json!([200, true, "completed"]), "{page:?}");
+        page.body["events"].as_array().unwrap().iter().for_each(|event| log.add_json(event));
+        assert_eq!(page.body["next"].as_u64(), log.after());
+    } else {
+        let mut stream = Stream::open(request).await;
+        assert_eq!(stream.run(), run);
+        assert_eq!(log.read_all(&mut stream).await, End::Done, "{way:?} {after}");
+    }
+    log
+}
+
+#[tokio::test]
+async fn after_the_end_every_cursor_gives_the_rest_to_everybody() {
+    let split = Split::start(2, 1, FINE).await;
+    let (here, there) = (split.api(0), split.api(1));
+    let mut stream = here.say(&long("1ms")).await;
+    let run = stream.run();
+    let mut log = Log::default();
+    assert_eq!(log.read_all(&mut stream).await, End::Done);
+    assert!(log.next() >= AT_LEAST, "{}", log.next());
+
+    // Whole, by each form.
+    assert_eq!(there.log(&run).await, log);
+    let mut again = Log::default();
+    assert_eq!(there.follow(&run, &mut again).await, 1);
+    assert_eq!(again, log);
+    // From each chunk on, in each way; the last chunk has nothing behind it and is a case of its own.
+    let cases = (0..log.next() - 1).flat_map(|after| WAYS.map(|way| (way, after)));
+    let (there, log, run) = (&there, &log, run.as_str());
+    let check = async |(way, after)| assert_eq!(rest(there, run, way, after).await, log.after_chunk(after));
+    iter(cases).map(check).buffer_unordered(AT_ONCE).for_each(async |()| {}).await;
+}
+
+#[tokio::test]
+async fn while_it_is_written_every_cursor_gives_the_rest_to_everybody() {
+    let split = Split::start(2, 1, FINE).await;
+    let (here, there) = (split.api(0), split.api(1));
+    let mut stream = here.say(&long("25ms")).await;
+    let run = &stream.run();
+    // A client for every cursor, most of them before there is such a chunk, in the ways that wait for it.
+    let clients = (0..AT_LEAST).map(|after| {
+        let (there, way) = (there.clone(), WAYS[usize::try_from(after).unwrap() % 3]);
+        async move { (after, rest(&there, run, way, after).await) }
+    });
+    let mut log = Log::default();
+    let (end, rests) = futures::join!(log.read_all(&mut stream), futures::future::join_all(clients));
+    assert_eq!(end, End::Done);
+    for (after, rest) in rests {
+        assert_eq!(rest, log.after_chunk(after), "{after}");
+    }
+}
+
+/// Reads `stride` chunks, goes away, and comes back to the other process, again and again.
+async fn hop(apis: &[Api; 2], run: &str, stride: usize) -> Log {
+    let mut log = Log::default();
+    for n in 0.. {
+        let api = &apis[n % 2];
+        let response = api.events(run, log.after()).send().await.unwrap();
+        if response.status() == 204 {
+            break;
+        }
+        let mut stream = Stream::of(response).await;
+        let upto = log.len() + stride;
+        log.read(&mut stream, upto).await;
+        if log.len() < upto {
+            assert_eq!(stream.ended(), End::Done);
+            break;
+        }
+    }
+    log
+}
+
+#[tokio::test]
+async fn going_away_again_and_again_loses_nothing() {
+    let split = Split::start(2, 1, FINE).await;
+    let apis = [split.api(0), split.api(1)];
+    let mut stream = apis[0].say(&long("20ms")).await;
+    let run = stream.run();
+    let hoppers = [1, 2, 3, 7, 23].map(|stride| hop(&apis, &run, stride));
+    let mut log = Log::default();
+    let (end, hopped) = futures::join!(log.read_all(&mut stream), futures::future::join_all(hoppers));
+    assert_eq!(end, End::Done);
+    for got in hopped {
+        assert_eq!(got, log);
+    }
+}
+
+#[tokio::test]
+async fn a_window_that_ends_is_no_end() {
+    let split = Split::start(2, 1, &[("STREAM_WINDOW_MS", "300"), ("KEEP_ALIVE_MS", "100")]).await;
+    let mut stream = split.api(0).say("@say 50 every 20ms\n@wait 350ms\n@say 10 every 20ms").await;
+    let run = stream.run();
+    let mut log = Log::default();
+    assert_eq!(log.read_all(&mut stream).await, End::Window);
+    let times = split.api(1).follow(&run, &mut log).await;
+    assert!(times >= 3, "{times}");
+    assert_eq!(log.attempts(), ["1 background claimed"]);
+    log.says_each_word_once(60);
+    log.finished(1);
+    assert_eq!(split.api(0).log(&run).await, log);
+}
+
+#[tokio::test]
+async fn silence_is_filled_with_comments() {
+    let split = Split::start(1, 1, &[("KEEP_ALIVE_MS", "150")]).await;
+    let mut stream = split.api(0).say("hello\n@wait 1s").await;
+    let mut log = Log::default();
+    assert_eq!(log.read_all(&mut stream).await, End::Done);
+    assert_eq!(stream.comments[0], "stream-open");
+    let keep_alive = stream.comments.iter().filter(|comment| *comment == "keep-alive").count();
+    assert!((2..=8).contains(&keep_alive), "{keep_alive}");
+}
+
+/// What the cursor in `query`, or in the header, is answered with.
+async fn cursor(api: &Api, run: &str, query: &str, header: Option<&str>) -> (u16, Vec<Event>) {
+    let mut request = api.request(Method::GET, &format!("/runs/{run}/events{query}"));
+    if let Some(header) = header {
+        request = request.header("last-event-id", header);
+    }
+    let response = request.send().await.unwrap();
+    match response.status().as_u16() {
+        200 => (200, Stream::of(response).await.rest().await.0),
+        status => (status, Vec::new()),
+    }
+}
+
+#[tokio::test]
+async fn a_cursor_is_a_number_of_a_chunk() {
+    let split = Split::start(1, 1, &[]).await;
+    let api = split.api(0);
+    let run = api.start(&json!({"message": "@say 3 every 0"})).await.run;
+    let log = api.log(&run).await;
+    let last = log.after().unwrap();
+    let tail = &log.chunks()[log.len() - 1..];
+    let all = log.chunks();
+    for (query, header, status, want) in [
+        (String::new(), None, 200, all),
+        (format!("?after={}", last - 1), None, 200, tail),
+        // EventSource sends an empty one before it has seen an event.
+        (String::new(), Some(""), 200, all),
+        (format!("?after={}", last - 1), Some(""), 200, tail),
+        ("?after=0".into(), Some(&*(last - 1).to_string()), 200, tail),
+        ("?after=abc".into(), Some(&*(last - 1).to_string()), 200, tail),
+        (format!("?after={last}"), None, 204, &[]),
+        (String::new(), Some(&*last.to_string()), 204, &[]),
+        ("?after=999999999999999".into(), None, 204, &[]),
+        ("?after=9223372036854775808".into(), None, 204, &[]),
+        ("?after=18446744073709551615".into(), None, 204, &[]),
+        ("?after=18446744073709551616".into(), None, 400, &[]),
+        ("?after=-1".into(), None, 400, &[]),
+        ("?after=%2B1".into(), None, 400, &[]),
+        ("?after=1.5".into(), None, 400, &[]),
+        ("?after=abc".into(), None, 400, &[]),
+        ("?after=".into(), None, 400, &[]),
+        ("?after=%C2%B2".into(), None, 400, &[]),
+        (String::new(), Some("abc"), 400, &[]),
+        ("?after=0".into(), Some("-1"), 400, &[]),
+    ] {
+        let (got, events) = cursor(&api, &run, &query, header).await;
+        let chunks: Vec<&str> = events.iter().map(|event| event.data.as_str()).collect();
+        assert_eq!((got, chunks), (status, want.iter().map(String::as_str).collect()), "{query} {header:?}");
+    }
+    for query in [format!("?after={last}"), "?after=9223372036854775808".into()] {
+        let page = api.answer(api.get(&format!("/runs/{run}/events{query}"))).await;
+        let next: u64 = query[7..].parse().unwrap();
+        let want = json!({"events": [], "next": next, "status": "completed", "done": true});
+        assert_eq!((page.status, page.body), (200, want));
+    }
+}
+
+#[tokio::test]
+async fn a_cursor_past_the_end_waits_while_the_run_lives() {
+    let split = Split::start(1, 1, &[]).await;
+    let api = split.api(0);
+    let mut stream = api.say("hello\n@wait 1500ms\n@say 1 every 0").await;
+    let run = stream.run();
+    let mut log = Log::default();
+    log.read(&mut stream, 5).await;
+    let at = log.after().unwrap();
+
+    // Asked without waiting, and with a wait that the next chunk ends.
+    let page = api.answer(api.get(&format!("/runs/{run}/events?after={at}"))).await;
+    let want = json!({"events": [], "next": at, "status": "running", "done": false});
+    assert_eq!((page.status, page.body), (200, want));
+    let page = api.answer(api.get(&format!("/runs/{run}/events?after={at}&wait=20"))).await;
+    let first: &Value = &page.body["events"][0];
+    assert_eq!((page.status, first["seq"].as_u64()), (200, Some(at + 1)));
+
+    assert_eq!(log.read_all(&mut stream).await, End::Done);
+    assert_eq!(first["chunk"].to_string(), log.chunks()[usize::try_from(at).unwrap() + 1]);
+    let beyond = 9_223_372_036_854_775_808_u64;
+    let run = api.start(&json!({"message": "@wait 500ms"})).await.run;
+    let (events, end) = Stream::open(api.events(&run, Some(beyond))).await.rest().await;
+    assert_eq!((events, end), (vec![], End::Done));
+    api.run_is(&run, "completed").await;
+}
+
+#[tokio::test]
+async fn a_wait_is_a_number_of_seconds() {
+    let split = Split::start(1, 1, &[]).await;
+    let api = split.api(0);
+    let run = api.start(&json!({"message": "@say 1 every 0"})).await.run;
+    api.run_is(&run, "completed").await;
+    for (wait, status) in [("0", 200), ("25", 200), ("0.5", 200), ("26", 400), ("-1", 400), ("x", 400), ("NaN", 400)] {
+        let page = api.answer(api.get(&format!("/runs/{run}/events?wait={wait}"))).await;
+        assert_eq!(page.status, status, "{wait}: {page:?}");
+    }
+}

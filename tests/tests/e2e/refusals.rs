@@ -1,0 +1,66 @@
+//! A configuration that cannot work is refused at start-up, with the names of what to change.
+
+use tandem_tests::{Env, Split, run_to_end};
+
+/// Starting must fail with these words in its last line.
+async fn check(args: &[&str], env: Env<'_>, says: &[&str]) {
+    let finished = run_to_end(&[args, &["--port", "0"]].concat(), env).await;
+    let last = finished.stderr.lines().last().unwrap_or_default();
+    let told = last.starts_with("tandem: ") && says.iter().all(|word| last.contains(word));
+    assert!(finished.code == Some(1) && told, "{args:?} {env:?} must say {says:?}: {finished:#?}");
+    assert_eq!(finished.stdout, "");
+}
+
+#[tokio::test]
+async fn constants_that_contradict_each_other_are_named() {
+    for (name, value, other) in [
+        ("HEARTBEAT_MS", "4000", "LEASE_MS"),
+        ("HEARTBEAT_MS", "0", "HEARTBEAT_MS"),
+        ("LEASE_MS", "3000", "HEARTBEAT_MS"),
+        ("CLAIM_GRACE_MS", "50000", "FOREGROUND_SOFT_TIMEOUT_MS"),
+        ("FOREGROUND_SOFT_TIMEOUT_MS", "800000", "BACKGROUND_SOFT_TIMEOUT_MS"),
+        ("STREAM_WINDOW_MS", "5000", "KEEP_ALIVE_MS"),
+        ("LEASE_MS", "soon", "whole number"),
+        ("AGENT_CHAT_DURABLE_BACKGROUND", "maybe", "true or false"),
+        ("MODEL", "nothing", "MODEL"),
+    ] {
+        check(&["dev", "--data", "data"], &[(name, value)], &[name, other]).await;
+    }
+}
+
+#[tokio::test]
+async fn a_foreground_needs_a_background_or_to_be_told_to_do_without() {
+    let split = Split::start(0, 0, &[]).await;
+    let store = ("AWS_ENDPOINT_URL_DYNAMODB", split.database());
+    let says = ["BACKGROUND_URL", "BACKGROUND_FUNCTION_NAME", "AGENT_CHAT_DURABLE_BACKGROUND"];
+    check(&["foreground"], &[store], &says).await;
+    check(&["foreground"], &[store, ("BACKGROUND_URL", " ")], &says).await;
+}
+
+#[tokio::test]
+async fn whoever_can_be_reached_from_elsewhere_needs_keys() {
+    let split = Split::start(0, 0, &[]).await;
+    let store = ("AWS_ENDPOINT_URL_DYNAMODB", split.database());
+    let there = ("BACKGROUND_URL", "http://127.0.0.1:9");
+    for program in ["dev", "foreground", "background"] {
+        check(&[program, "--host", "0.0.0.0"], &[store, there], &["DISPATCH_KEYS"]).await;
+    }
+    let far = ("BACKGROUND_URL", "http://background.example");
+    check(&["foreground"], &[store, far], &["DISPATCH_KEYS"]).await;
+    check(&["foreground"], &[store, there, ("DISPATCH_KEYS", "{\"k\":\"short\"}")], &["DISPATCH_KEYS"]).await;
+}
+
+#[tokio::test]
+async fn without_sign_in_only_a_store_of_one_s_own_will_do() {
+    for program in ["foreground", "background"] {
+        check(&[program], &[("BACKGROUND_URL", "http://127.0.0.1:9")], &["OIDC_ISSUER"]).await;
+    }
+}
+
+#[tokio::test]
+async fn one_data_folder_has_one_owner() {
+    let first = tandem_tests::Dev::start(&[]).await;
+    let data = first.data().to_str().unwrap().to_owned();
+    check(&["dev", "--data", &data], &[], &[&data, "--data"]).await;
+    check(&["dynamodb", "--data", &data], &[], &[&data]).await;
+}
