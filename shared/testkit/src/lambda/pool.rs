@@ -5,7 +5,8 @@ use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use rustix::process::Signal;
-use tokio::time::{sleep, timeout};
+use tokio::sync::Notify;
+use tokio::time::timeout;
 
 use super::config::Function;
 use super::payload::{Fault, Job, Reply, ReplyTo};
@@ -14,7 +15,7 @@ use super::records::{Invoker, Outcome, Records, locked};
 
 /// A process that has answered asks for more a moment later. Waiting for it lets calls in a row have one process, as
 /// on Lambda, where the next call takes longer to arrive.
-const TURNAROUND: Duration = Duration::from_millis(10);
+const TURNAROUND: Duration = Duration::from_millis(20);
 
 /// The function has as many processes as it may have, and all are busy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +28,7 @@ pub(super) struct Pool {
     invoke_endpoint: String,
     records: Arc<Records>,
     state: Mutex<State>,
+    freed: Notify,
 }
 
 #[derive(Debug)]
@@ -43,7 +45,7 @@ impl Pool {
     pub(super) fn new(function: Function, invoke_endpoint: String, records: Arc<Records>) -> Self {
         let max_processes = function.max_processes;
         let state = Mutex::new(State { max_processes, idle: Vec::new(), busy: Vec::new(), starting: 0 });
-        Self { function, invoke_endpoint, records, state }
+        Self { function, invoke_endpoint, records, state, freed: Notify::new() }
     }
 
     /// Hands the payload to a free process, or to a new one, and returns when the response begins.
@@ -54,7 +56,7 @@ impl Pool {
         payload: Bytes,
     ) -> Result<Reply, Throttled> {
         if self.all_busy() {
-            sleep(TURNAROUND).await;
+            drop(timeout(TURNAROUND, self.freed.notified()).await);
         }
         let free = self.check_out()?;
         let (reply, answered) = ReplyTo::new();
@@ -186,6 +188,7 @@ impl Pool {
             process.freeze();
         }
         state.idle.push(process);
+        self.freed.notify_waiters();
     }
 
     fn forget(&self, pid: u32) {
