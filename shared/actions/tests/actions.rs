@@ -6,6 +6,7 @@ mod sample;
 
 use std::time::Duration;
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use sample::{App, RIVAL, runs_of};
 use serde_json::{Value, json};
 use tandem_actions::ActionError;
@@ -120,10 +121,13 @@ async fn a_read_action_cannot_write() {
 #[tokio::test]
 async fn a_failure_of_the_store_never_looks_like_no_data() {
     let app = App::new().await;
-    let mut call = app.tool("c1");
-    call.store = tandem_store::Store::new(app.engine.client(), "no-such-table");
+    // An item that is no document: reading it fails, and a commit would not.
+    let client = app.engine.client();
+    let put = client.put_item().table_name("tandem");
+    let put = put.item("pk", AttributeValue::S("STATE#acme#app:sample".into()));
+    put.item("sk", AttributeValue::S("DOC#n".into())).send().await.unwrap();
     // The action takes every failed read for an empty document and goes on.
-    let result = app.call("careless", json!({}), call).await;
+    let result = app.call("careless", json!({}), app.tool("c1")).await;
     assert!(matches!(result, Err(ActionError::Store(_))), "{}", brief(&result));
     assert_eq!(app.outcome("c1").await, None);
 }
