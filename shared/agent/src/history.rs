@@ -106,9 +106,7 @@ fn push_steps<'a>(messages: &mut Vec<Message>, steps: impl IntoIterator<Item = &
         for part in &step.parts {
             match part {
                 Part::Text { text, .. } => texts.push(text),
-                Part::Reasoning { text, provider_metadata: Some(metadata), .. } => {
-                    signed.push(json!({"text": text, "signed": metadata}));
-                }
+                Part::Reasoning { provider_metadata: Some(metadata), .. } => signed.push(metadata.clone()),
                 Part::Reasoning { provider_metadata: None, .. } | Part::Call(_) => {}
             }
         }

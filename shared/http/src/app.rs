@@ -10,7 +10,7 @@ use axum::routing::{get, post};
 use tandem_auth::Authenticate;
 use tandem_runs::Runtime;
 use tokio::time::Instant;
-use tower_http::cors::{Any, CorsLayer};
+use tower_http::cors::{AllowHeaders, Any, CorsLayer};
 
 use crate::{ApiError, request, routes};
 
@@ -77,7 +77,8 @@ fn cors() -> CorsLayer {
     CorsLayer::new()
         .allow_origin(Any)
         .allow_methods([Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE])
-        .allow_headers(Any)
+        // Not "*": that would leave out Authorization.
+        .allow_headers(AllowHeaders::mirror_request())
         .expose_headers(shown.map(HeaderName::from_static))
         .max_age(std::time::Duration::from_secs(3600))
 }

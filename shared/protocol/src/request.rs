@@ -139,8 +139,15 @@ fn ai_sdk(body: &Body, messages: &Value, faults: &mut Faults) -> Option<AgentCha
         faults.add::<()>("/id", "is missing: with WorkflowChatTransport set prepareSendMessagesRequest to send it");
     }
     let trigger = match body.trigger.as_ref().map(Value::as_str) {
-        None | Some(Some("submit-message")) => Trigger::Submit,
-        Some(Some("regenerate-message")) => Trigger::Regenerate { replaces: faults.id("/messageId", &body.message_id) },
+        None | Some(Some("submit-message")) => match faults.id::<MessageId>("/messageId", &body.message_id) {
+            None => Trigger::Submit,
+            Some(_) => Trigger::Edit,
+        },
+        // The AI SDK names an answer, the user's message or nothing; it always sends the message to answer last.
+        Some(Some("regenerate-message")) => {
+            let named: Option<MessageId> = faults.id("/messageId", &body.message_id);
+            Trigger::Regenerate { replaces: named.filter(|message| message.run().is_some()) }
+        }
         Some(_) => return faults.add("/trigger", "must be submit-message or regenerate-message"),
     };
     let Some(list) = messages.as_array() else {
@@ -265,5 +272,25 @@ mod tests {
         let replaces = Some(MessageId::new("msg_1").unwrap());
         let trigger = Trigger::Regenerate { replaces };
         assert_eq!(sdk, AgentChat { thread: ThreadChoice::Named(ThreadId::new("t").unwrap()), trigger, ..want });
+    }
+
+    #[test]
+    fn the_ai_sdk_says_with_two_fields_what_it_wants() {
+        for (trigger, message, want) in [
+            ("submit-message", json!(null), Trigger::Submit),
+            ("submit-message", json!("m"), Trigger::Edit),
+            ("regenerate-message", json!(null), Trigger::Regenerate { replaces: None }),
+            ("regenerate-message", json!("m"), Trigger::Regenerate { replaces: None }),
+            (
+                "regenerate-message",
+                json!("msg_1"),
+                Trigger::Regenerate { replaces: Some(MessageId::new("msg_1").unwrap()) },
+            ),
+        ] {
+            let body = json!({"id": "t", "trigger": trigger, "messageId": message, "messages": [
+                {"id": "m", "role": "user", "parts": [{"type": "text", "text": "hi"}]},
+            ]});
+            assert_eq!(AgentChat::parse(body.to_string().as_bytes()).unwrap().trigger, want, "{trigger} {message}");
+        }
     }
 }

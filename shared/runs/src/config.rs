@@ -82,7 +82,8 @@ impl Config {
         config.heartbeat = ms("HEARTBEAT_MS", config.heartbeat)?;
         config.flush_interval = ms("FLUSH_INTERVAL_MS", config.flush_interval)?;
         config.stream_window = ms("STREAM_WINDOW_MS", config.stream_window)?;
-        config.keep_alive = ms("KEEP_ALIVE_MS", config.keep_alive)?;
+        // A shorter window alone is no contradiction.
+        config.keep_alive = ms("KEEP_ALIVE_MS", config.keep_alive.min(config.stream_window / 2))?;
         config.dispatch_ttl_ms = number(lookup, "DISPATCH_TTL_MS", config.dispatch_ttl_ms)?;
         config.max_steps = number(lookup, "MAX_STEPS", config.max_steps)?;
         config.max_output_tokens = number(lookup, "MAX_OUTPUT_TOKENS", config.max_output_tokens)?;

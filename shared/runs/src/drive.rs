@@ -79,7 +79,8 @@ impl Runtime {
         let run = claim.run.clone();
         let log =
             LogWriter::start(store.clone(), run.run_id.clone(), run.attempt, taken.next, self.0.config.flush_interval);
-        let shared = Shared { run: Mutex::new(run), progressed: AtomicBool::new(false) };
+        let shared =
+            Shared { run: Mutex::new(run), progressed: AtomicBool::new(false), leaving: AtomicBool::new(false) };
         let driven = tokio::select! {
             worked = self.work(&claim, taken, &log, budget, &shared) => worked,
             refused = self.heartbeats(&shared) => {
@@ -129,6 +130,7 @@ impl Runtime {
         ending: &Ending,
     ) -> Result<Driven, StoreError> {
         let Ok(next) = log.flush().await else { return Ok(Driven::Displaced) };
+        shared.leaving.store(true, Ordering::Relaxed);
         let run = shared.run();
         let by = EndBy::Holder { attempt: run.attempt };
         let known = Some(KnownLog { next, transcript });
@@ -140,6 +142,7 @@ impl Runtime {
 
     /// Gives the run to the background, or up where it has had its share.
     async fn hand_over(&self, shared: &Shared) -> Result<Driven, StoreError> {
+        shared.leaving.store(true, Ordering::Relaxed);
         let run = shared.run();
         let progressed = shared.progressed.load(Ordering::Relaxed);
         let event = Event::HandOver { attempt: run.attempt, progressed };
@@ -176,6 +179,8 @@ impl Runtime {
                     last = Instant::now();
                     *shared.run.lock().unwrap_or_else(PoisonError::into_inner) = run;
                 }
+                // Our own end or hand-over, whose answer is under way.
+                Ok(Ok(Err(_))) if shared.leaving.load(Ordering::Relaxed) => std::future::pending().await,
                 Ok(Ok(Err(refused))) => return refused,
                 Ok(Err(_)) | Err(_) => {
                     shared.progressed.fetch_or(progressed, Ordering::Relaxed);
@@ -193,6 +198,8 @@ impl Runtime {
 struct Shared {
     run: Mutex<Run>,
     progressed: AtomicBool,
+    /// The holder writes its end or hand-over: a heartbeat that is refused now has met just that.
+    leaving: AtomicBool,
 }
 
 impl Shared {

@@ -22,6 +22,11 @@ impl Dispatch for Mailbox {
     }
 }
 
+/// Nobody is taken for dead, however slow the machine is: for what is not about recovery.
+pub(crate) fn patient() -> Config {
+    Config { lease: std::time::Duration::from_secs(60), ..quick() }
+}
+
 pub(crate) struct World {
     pub(crate) store: Store,
     pub(crate) mailbox: Arc<Mailbox>,
@@ -32,8 +37,8 @@ pub(crate) struct World {
 pub(crate) fn quick() -> Config {
     let config = Config::from_env(&|name| {
         let value = match name {
-            "HEARTBEAT_MS" => "50",
-            "LEASE_MS" => "300",
+            "HEARTBEAT_MS" => "100",
+            "LEASE_MS" => "1500",
             "CLAIM_GRACE_MS" => "200",
             "FOREGROUND_SOFT_TIMEOUT_MS" => "3000",
             "HAND_OVER_MARGIN_MS" => "1000",

@@ -4,7 +4,7 @@ use futures::future::join_all;
 use tandem_protocol::{HolderKind, Seq};
 use tandem_runs::Runtime;
 
-use crate::harness::{World, quick};
+use crate::harness::{World, patient};
 
 async fn read(runtime: &Runtime, run: &tandem_protocol::RunId, from: Seq) -> Vec<(Seq, String)> {
     let mut follower = runtime.follow(run, from, None);
@@ -17,10 +17,10 @@ async fn read(runtime: &Runtime, run: &tandem_protocol::RunId, from: Seq) -> Vec
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_cursor_gives_every_later_chunk_once_while_the_run_is_written_and_after() {
-    let world = World::new(quick()).await;
+    let world = World::new(patient()).await;
     // A delta every 6 ms with a flush interval of 5 ms: about one chunk each.
     let run = world.start("@say 260 every 6ms").await;
-    let other = world.elsewhere(quick());
+    let other = world.elsewhere(patient());
     let claim = world.runtime.claim(&run.run_id, 1, HolderKind::Background, false, None).await.unwrap().unwrap();
     let driving = {
         let runtime = world.runtime.clone();
@@ -36,14 +36,14 @@ async fn every_cursor_gives_every_later_chunk_once_while_the_run_is_written_and_
     });
     let live = join_all(readers).await;
     driving.await.unwrap();
-    let whole = read(&world.elsewhere(quick()), &run.run_id, 0).await;
+    let whole = read(&world.elsewhere(patient()), &run.run_id, 0).await;
     assert!(whole.len() >= 200, "{} chunks", whole.len());
     assert!(whole.iter().enumerate().all(|(n, (seq, _))| *seq == n as Seq), "dense from 0");
     for reader in live {
         let (n, seen) = reader.unwrap();
         assert_eq!(seen, whole[(n as usize).min(whole.len())..], "from {n}, live");
     }
-    let late = world.elsewhere(quick());
+    let late = world.elsewhere(patient());
     for n in 0..=whole.len() {
         assert_eq!(read(&late, &run.run_id, n as Seq).await, whole[n..], "from {n}, after the end");
     }
@@ -52,9 +52,9 @@ async fn every_cursor_gives_every_later_chunk_once_while_the_run_is_written_and_
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cursor_ahead_of_a_live_run_waits_and_then_misses_nothing() {
-    let world = World::new(quick()).await;
+    let world = World::new(patient()).await;
     let run = world.start("@wait 200ms\n@say 120 every 5ms").await;
-    let other = world.elsewhere(quick());
+    let other = world.elsewhere(patient());
     let early = {
         let (other, run) = (other.clone(), run.run_id.clone());
         tokio::spawn(async move { read(&other, &run, 57).await })
