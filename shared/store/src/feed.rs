@@ -91,6 +91,11 @@ impl Feed {
         locked(&self.recent).frames.back().map(Frame::next)
     }
 
+    /// Resolves when nobody follows any more.
+    pub async fn abandoned(&self) {
+        self.changed.closed().await;
+    }
+
     /// Wakes at every publication, and when a source goes away.
     pub fn watch(&self) -> watch::Receiver<()> {
         self.changed.subscribe()

@@ -59,8 +59,10 @@ impl Frame {
 
     /// Whether the log ends here: a terminal chunk is always the last one of its frame.
     pub fn is_terminal(&self) -> bool {
+        // The tag comes first, as serde writes it: no need to parse every frame.
         let last = self.body.rsplit('\n').next().unwrap_or_default();
-        serde_json::from_str::<Chunk>(last).is_ok_and(|chunk| chunk.is_terminal())
+        let kind = last.strip_prefix(r#"{"type":""#).and_then(|rest| rest.split('"').next());
+        matches!(kind, Some("finish" | "abort" | "error"))
     }
 
     pub fn bytes(&self) -> usize {
@@ -209,6 +211,22 @@ mod tests {
         let tail: Vec<_> = frame.chunks_from(9).collect();
         assert_eq!(tail, [StoredChunk { seq: 9, json: r#"{"type":"finish-step"}"# }]);
         assert_eq!(frame.chunks_from(0).count(), 3);
-        assert!(!frame.is_terminal());
+    }
+
+    #[test]
+    fn a_frame_is_terminal_when_its_last_chunk_is() {
+        let finish = Chunk::Finish { finish_reason: tandem_protocol::FinishReason::Stop, message_metadata: None };
+        let chunks = [
+            Chunk::StartStep,
+            Chunk::FinishStep,
+            Chunk::calls(Vec::new()),
+            Chunk::Abort { reason: None },
+            Chunk::Error { error_text: "x".into() },
+            finish,
+        ];
+        for chunk in chunks {
+            let frame = Append::new(0, 1, &[Chunk::StartStep, chunk.clone()]).unwrap().frame();
+            assert_eq!(frame.is_terminal(), chunk.is_terminal(), "{chunk:?}");
+        }
     }
 }
