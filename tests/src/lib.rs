@@ -22,7 +22,7 @@ pub use program::{Finished, Program, run_to_end};
 pub use road::Road;
 pub use split::Split;
 pub use stream::{End, Event, Stream};
-pub use table::Table;
+pub use table::{Content, Table};
 pub use until::{PATIENCE, until, within};
 
 /// Environment variables of a program.

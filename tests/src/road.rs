@@ -4,12 +4,15 @@ use std::sync::{Arc, Mutex};
 
 use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
 
 /// Relays connections to the first of its destinations that accepts them, as a load balancer does.
 #[derive(Debug)]
 pub struct Road {
     url: String,
     destinations: Arc<Mutex<Vec<String>>>,
+    /// The connections that are open.
+    open: Arc<Mutex<JoinSet<()>>>,
 }
 
 impl Road {
@@ -17,11 +20,12 @@ impl Road {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let destinations = Arc::new(Mutex::new(Vec::new()));
-        let known = Arc::clone(&destinations);
+        let open = Arc::new(Mutex::new(JoinSet::new()));
+        let (known, connections) = (Arc::clone(&destinations), Arc::clone(&open));
         tokio::spawn(async move {
             while let Ok((mut client, _)) = listener.accept().await {
                 let known: Vec<String> = known.lock().unwrap().clone();
-                tokio::spawn(async move {
+                connections.lock().unwrap().spawn(async move {
                     for address in known {
                         if let Ok(mut server) = TcpStream::connect(&address).await {
                             let _ = copy_bidirectional(&mut client, &mut server).await;
@@ -31,7 +35,7 @@ impl Road {
                 });
             }
         });
-        Road { url, destinations }
+        Road { url, destinations, open }
     }
 
     pub fn url(&self) -> &str {
@@ -43,8 +47,9 @@ impl Road {
         self.destinations.lock().unwrap().push(url.trim_start_matches("http://").to_owned());
     }
 
-    /// From now on it leads to this one only; connections that are open stay.
+    /// From now on it leads to this one only; connections to others are closed.
     pub fn lead_only_to(&self, url: &str) {
+        self.open.lock().unwrap().abort_all();
         self.destinations.lock().unwrap().clear();
         self.lead_to(url);
     }

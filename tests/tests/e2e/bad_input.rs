@@ -71,7 +71,7 @@ async fn check(split: &Split, cases: Vec<Case>) {
         faults.extend(case.fault().await);
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
-    assert_eq!(split.table().content().await, before);
+    split.table().is_still(&before).await;
 }
 
 #[tokio::test]
@@ -254,7 +254,7 @@ async fn what_belongs_to_somebody_else_is_unknown() {
     let body =
         json!({"id": thread, "messages": [{"id": "m", "role": "user", "parts": [{"type": "text", "text": "x"}]}]});
     assert_eq!(refusal(&api, api.chat(&body)).await["status"], 404);
-    assert_eq!(split.table().content().await, before);
+    split.table().is_still(&before).await;
 }
 
 /// A problem without the id of its request.

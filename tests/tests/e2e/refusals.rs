@@ -19,7 +19,7 @@ async fn constants_that_contradict_each_other_are_named() {
         ("LEASE_MS", "3000", "HEARTBEAT_MS"),
         ("CLAIM_GRACE_MS", "50000", "FOREGROUND_SOFT_TIMEOUT_MS"),
         ("FOREGROUND_SOFT_TIMEOUT_MS", "800000", "BACKGROUND_SOFT_TIMEOUT_MS"),
-        ("STREAM_WINDOW_MS", "5000", "KEEP_ALIVE_MS"),
+        ("KEEP_ALIVE_MS", "60000", "STREAM_WINDOW_MS"),
         ("LEASE_MS", "soon", "whole number"),
         ("AGENT_CHAT_DURABLE_BACKGROUND", "maybe", "true or false"),
         ("MODEL", "nothing", "MODEL"),
