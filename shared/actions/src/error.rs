@@ -66,8 +66,8 @@ impl ActionError {
         }
     }
 
-    /// A failure as it was stored: its text ends with the code in brackets.
-    pub(crate) fn from_stored(text: &str) -> Self {
+    /// A failure as `Outcome::Failed` holds it: its text ends with the code in brackets.
+    pub fn from_stored(text: &str) -> Self {
         let is_code = |code: &str| code.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
         let parts = text.strip_suffix(']').and_then(|text| text.rsplit_once(" ["));
         match parts.filter(|(_, code)| is_code(code)) {
