@@ -149,7 +149,7 @@ impl IntoResult for Outcome {
     fn into_result(self) -> Result<Value, ActionError> {
         match self {
             Outcome::Done(output) => Ok(output),
-            Outcome::Failed(message) => Err(ActionError::failed("failed", message)),
+            Outcome::Failed(message) => Err(ActionError::from_stored(&message)),
             Outcome::Unknown => Err(ActionError::Unknown),
             Outcome::Closed => Err(ActionError::Closed),
         }

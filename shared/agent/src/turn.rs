@@ -149,8 +149,7 @@ async fn prepare(agent: &Agent, run: &Run) -> Result<Prepared, Stop> {
     let input = input.ok_or_else(|| Stop::Failed(EndReason::SetupFailed, "The run has no input.".into()))?;
     let model = agent.models.get(input.model.as_deref());
     let model = model.map_err(|unknown| Stop::Failed(EndReason::SetupFailed, unknown.to_string()))?;
-    let (history, system) =
-        tokio::try_join!(history::load(&agent.store, run, &input), prompt::system(agent, &run.owner))?;
+    let (history, system) = tokio::try_join!(history::load(&agent.store, run, &input), prompt::system(agent, run))?;
     let tools = agent.registry.tools(&run.owner).into_iter().map(|tool| ToolSpec {
         name: tool.name,
         description: tool.description,

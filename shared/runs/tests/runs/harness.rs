@@ -52,22 +52,27 @@ pub(crate) fn quick() -> Config {
 
 impl World {
     pub(crate) async fn new(config: Config) -> Self {
+        Self::with_models(config, Models::from_env(|_| None).unwrap()).await
+    }
+
+    pub(crate) async fn with_models(config: Config, models: Models) -> Self {
         let engine = Engine::in_memory().unwrap();
         let store = Store::new(engine.client(), "tandem");
         store.create_table().await.unwrap();
         let mailbox = Arc::new(Mailbox::default());
-        let runtime = Self::runtime(store.clone(), config, Arc::clone(&mailbox));
+        let runtime = Self::runtime(store.clone(), config, models, Arc::clone(&mailbox));
         World { store, mailbox, runtime }
     }
 
     /// Another process on the same table: it shares nothing in memory.
     pub(crate) fn elsewhere(&self, config: Config) -> Runtime {
-        Self::runtime(self.store.in_another_process(), config, Arc::clone(&self.mailbox))
+        let models = Models::from_env(|_| None).unwrap();
+        Self::runtime(self.store.in_another_process(), config, models, Arc::clone(&self.mailbox))
     }
 
-    fn runtime(store: Store, config: Config, mailbox: Arc<Mailbox>) -> Runtime {
+    fn runtime(store: Store, config: Config, models: Models, mailbox: Arc<Mailbox>) -> Runtime {
         let registry = Arc::new(tandem_catalog::registry().unwrap());
-        let models = Arc::new(Models::from_env(|_| None).unwrap());
+        let models = Arc::new(models);
         let limits = Limits { max_steps: 50, max_output_tokens: 1000 };
         let agent = Agent::new(store.clone(), registry, models, "You are a test.", limits);
         Runtime::new(store, agent, config, DispatchKeys::development(), Some(mailbox))

@@ -3,5 +3,6 @@
 mod claims;
 mod harness;
 mod log;
+mod providers;
 mod recovery;
 mod starts;

@@ -1,0 +1,103 @@
+//! A turn says the same whichever provider's wire it came over.
+
+use serde_json::Value;
+use tandem_model::Models;
+use tandem_protocol::{HolderKind, RunStatus, Transcript};
+use tandem_testkit::providers::FakeProvider;
+
+use crate::harness::{World, assert_whole, patient};
+
+const SCRIPT: &str = "First this.\n@think 4 every 0\n/list-emails {\"limit\":2}\n/read-email {\"emailId\":\"e-1\"}\n\n\
+                      /email {\"emailId\":\"e-1\",\"body\":\"Thanks, and grüße 👋🏽\"}\n\nThen that.";
+
+/// What a person sees, without the ids, the signatures of reasoning and what depends on the clock.
+fn shown(transcript: &Transcript) -> Vec<Value> {
+    let mut parts = transcript.ui_parts();
+    for part in &mut parts {
+        if let Some(part) = part.as_object_mut() {
+            part.remove("toolCallId");
+            part.remove("providerMetadata");
+            if part["type"] == "tool-email" {
+                // Made from the call's idempotency key and the run's time.
+                part["output"]["id"].take();
+                part["output"]["date"].take();
+            }
+        }
+    }
+    parts
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_same_turn_is_the_same_transcript_on_every_provider() {
+    let mut transcripts = Vec::new();
+    for model in ["scripted", "anthropic/fake", "openai/fake", "bedrock/fake"] {
+        let provider = FakeProvider::echo();
+        let environment = provider.environment();
+        let models = Models::from_env(|name| match name {
+            "MODEL" => Some(model.to_owned()),
+            name => environment.iter().find(|(key, _)| *key == name).map(|(_, value)| value.to_string()),
+        });
+        let world = World::with_models(patient(), models.unwrap()).await;
+        let run = world.start(SCRIPT).await;
+        let claim = world.runtime.claim(&run.run_id, 1, HolderKind::Background, false, None).await.unwrap().unwrap();
+        world.runtime.drive(claim, world.runtime.budget(HolderKind::Background, None)).await;
+        let ended = world.store.run(&run.run_id).await.unwrap().unwrap();
+        let log = world.log(&run.run_id).await;
+        assert_eq!(ended.status, RunStatus::Completed, "{model}: {log:#?}");
+        assert_whole(&log);
+        let transcript = Transcript::fold(log.iter().map(|(_, chunk)| chunk));
+        assert_eq!(transcript.calls().count(), 3, "{model}");
+        assert!(
+            transcript.calls().all(|call| matches!(call.state, tandem_protocol::CallState::Done(_))),
+            "{model}: {log:#?}"
+        );
+        transcripts.push((model, shown(&transcript)));
+    }
+    let (_, first) = &transcripts[0];
+    for (model, transcript) in &transcripts[1..] {
+        assert_eq!(transcript, first, "{model}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_model_that_fails_in_passing_is_asked_again_and_every_word_stands_once() {
+    for (script, status) in [
+        ("@fail overloaded x2\n@say 5 every 0", RunStatus::Completed),
+        ("@fail rate-limit\n@say 5 every 0", RunStatus::Completed),
+        ("@say 5 every 0\n@fail mid-stream", RunStatus::Completed),
+        ("@say 5 every 0\n@fail truncated", RunStatus::Completed),
+        ("@fail context", RunStatus::Failed),
+        ("@fail overloaded x9", RunStatus::Failed),
+    ] {
+        let world = World::new(patient()).await;
+        let run = world.start(script).await;
+        let claim = world.runtime.claim(&run.run_id, 1, HolderKind::Background, false, None).await.unwrap().unwrap();
+        world.runtime.drive(claim, world.runtime.budget(HolderKind::Background, None)).await;
+        let log = world.log(&run.run_id).await;
+        assert_whole(&log);
+        let ended = world.store.run(&run.run_id).await.unwrap().unwrap();
+        assert_eq!(ended.status, status, "{script}: {log:#?}");
+        if status == RunStatus::Completed {
+            let text = serde_json::to_string(&Transcript::fold(log.iter().map(|(_, chunk)| chunk)).ui_parts()).unwrap();
+            for n in 1..=5 {
+                assert_eq!(text.matches(&format!("w{n} ")).count(), 1, "{script}: {text}");
+            }
+            assert!(!text.contains("half an answ"), "{script}: {text}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn arguments_that_cannot_be_used_are_told_to_the_model_and_nothing_runs() {
+    let world = World::new(patient()).await;
+    let run = world.start("/read-email {\"emailId\":\n\n/read-email [1]\n\n/no-such-tool {}\n\n@cut\n/email {\"emailId\":\"e-1\",\"body\":\"x\"}").await;
+    let claim = world.runtime.claim(&run.run_id, 1, HolderKind::Background, false, None).await.unwrap().unwrap();
+    world.runtime.drive(claim, world.runtime.budget(HolderKind::Background, None)).await;
+    let log = world.log(&run.run_id).await;
+    assert_whole(&log);
+    let transcript = Transcript::fold(log.iter().map(|(_, chunk)| chunk));
+    let states: Vec<_> = transcript.calls().map(|call| call.state.clone()).collect();
+    assert_eq!(states.len(), 4, "{states:?}");
+    assert!(states.iter().all(|state| matches!(state, tandem_protocol::CallState::Failed(_))), "{states:?}");
+    assert_eq!(world.store.run(&run.run_id).await.unwrap().unwrap().status, RunStatus::Completed);
+}
