@@ -4,7 +4,7 @@ use tempfile::TempDir;
 
 use crate::{Api, Env, Finished, Program, Road, Table, run_to_end};
 
-/// Foregrounds and backgrounds on one `tandem dynamodb` in memory. Dispatches travel over a [`Road`], so that they
+/// Foregrounds and backgrounds on one `tandem dynamodb`. Dispatches travel over a [`Road`], so that they
 /// reach whichever background is alive.
 #[derive(Debug)]
 pub struct Split {
@@ -20,7 +20,7 @@ impl Split {
     /// `env` is for all processes, and wins over what is set here.
     pub async fn start(foregrounds: usize, backgrounds: usize, env: Env<'_>) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let database = Program::serve(&["dynamodb", "--port", "0"], env, dir.path()).await;
+        let database = dynamodb(0, env, &dir).await;
         let road = Road::open().await;
         let own = [("AWS_ENDPOINT_URL_DYNAMODB", database.url()), ("BACKGROUND_URL", road.url())];
         let all = own.iter().chain(env).map(|(name, value)| (name.to_string(), value.to_string())).collect();
@@ -51,6 +51,17 @@ impl Split {
         self.database.url()
     }
 
+    /// `kill -9` of the database.
+    pub fn kill_database(&mut self) {
+        self.database.kill();
+    }
+
+    /// The database again: same port, same data.
+    pub async fn restart_database(&mut self) {
+        self.kill_database();
+        self.database = dynamodb(self.database.port(), &self.env(), &self.dir).await;
+    }
+
     /// One pass of the sweeper.
     pub async fn sweep(&self) -> Finished {
         run_to_end(&["sweeper", "--once"], &self.env()).await
@@ -68,4 +79,8 @@ impl Split {
     fn env(&self) -> Vec<(&str, &str)> {
         self.env.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
     }
+}
+
+async fn dynamodb(port: u16, env: Env<'_>, dir: &TempDir) -> Program {
+    Program::serve(&["dynamodb", "--port", &port.to_string(), "--data", "data"], env, dir.path()).await
 }

@@ -224,49 +224,6 @@ async fn a_token_that_is_nobody_s() {
 }
 
 #[tokio::test]
-async fn what_belongs_to_somebody_else_is_unknown() {
-    let (split, Started { run, thread, .. }) = system(&[]).await;
-    let (no_run, no_thread) = (format!("run_{}", new_id()), new_id());
-    let before = split.table().content().await;
-    for other in ["local.person", "other.person", "other.you"] {
-        let api = split.api(0).as_person(other);
-        for (method, path, foreign, unknown) in [
-            (Method::GET, "/runs/ID", &run, &no_run),
-            (Method::GET, "/runs/ID/events", &run, &no_run),
-            (Method::GET, "/runs/ID/events?after=99", &run, &no_run),
-            (Method::POST, "/runs/ID/abort", &run, &no_run),
-            (Method::GET, "/runs?threadId=ID", &thread, &no_thread),
-            (Method::GET, "/runs/active?threadId=ID", &thread, &no_thread),
-            (Method::GET, "/threads/ID", &thread, &no_thread),
-            (Method::GET, "/threads/ID/messages", &thread, &no_thread),
-        ] {
-            let ask = async |id: &str| refusal(&api, api.request(method.clone(), &path.replace("ID", id))).await;
-            let got = ask(foreign).await;
-            assert_eq!((got["status"].as_u64(), &got), (Some(404), &ask(unknown).await), "{path} as {other}");
-        }
-        let start = async |thread: &str| refusal(&api, api.chat(&json!({"message": "x", "threadId": thread}))).await;
-        let got = start(&thread).await;
-        assert_eq!((got["status"].as_u64(), &got), (Some(404), &start(&no_thread).await), "start as {other}");
-        assert_eq!(api.read("/threads").await, json!({"items": []}));
-    }
-    // In its own tenant a thread's id is taken, and cannot be had by naming it either.
-    let api = split.api(0).as_person("local.person");
-    let body =
-        json!({"id": thread, "messages": [{"id": "m", "role": "user", "parts": [{"type": "text", "text": "x"}]}]});
-    assert_eq!(refusal(&api, api.chat(&body)).await["status"], 404);
-    split.table().is_still(&before).await;
-}
-
-/// A problem without the id of its request.
-async fn refusal(api: &Api, request: RequestBuilder) -> Value {
-    let mut answer = api.answer(request).await;
-    assert_eq!(answer.body["status"], answer.status);
-    let id = answer.body.as_object_mut().unwrap().remove("requestId");
-    assert!(id.is_some_and(|id| id.is_string()));
-    answer.body
-}
-
-#[tokio::test]
 async fn a_dispatch_that_is_not_ours() {
     // A run that waits for a background, and the dispatch that was meant for it.
     let liar = FakeBackground::answering(202).await;

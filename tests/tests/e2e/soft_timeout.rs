@@ -83,6 +83,54 @@ async fn a_long_turn_passes_through_many_holders() {
     log.finished(u32::try_from(attempts.len()).unwrap());
 }
 
+#[tokio::test]
+async fn a_run_that_was_taken_back_is_handed_over_once_there_is_a_background() {
+    let more = [("AGENT_CHAT_DURABLE_BACKGROUND", "true")];
+    let mut split = Split::start(1, 0, &[SMALL, &more].concat()).await;
+    let mut stream = split.api(0).say(&steps(4, 20, "25ms")).await;
+    let mut log = Log::default();
+    log.read(&mut stream, 5).await;
+    split.add_background().await;
+    assert_eq!(log.read_all(&mut stream).await, End::Done);
+    assert_eq!(log.attempts(), ["1 foreground reclaimed", "2 background continued"]);
+    log.says_each_word_once(80);
+    log.finished(2);
+}
+
+#[tokio::test]
+async fn without_any_background_the_foreground_goes_on_by_itself() {
+    let quick = [("CLAIM_GRACE_MS", "300"), ("LEASE_MS", "900"), ("HEARTBEAT_MS", "200")];
+    let split = Split::start(1, 0, &[SMALL, &quick].concat()).await;
+    let log = whole(&split, &steps(3, 20, "25ms")).await;
+    log.says_each_word_once(60);
+    let attempts = log.attempts();
+    assert!(attempts.len() >= 2, "{attempts:?}");
+    assert!(attempts.iter().all(|attempt| attempt.contains("foreground")), "{attempts:?}");
+}
+
+#[tokio::test]
+async fn a_step_that_fits_nowhere_ends_with_the_true_reason() {
+    let env = [SMALL, &[("BACKGROUND_SOFT_TIMEOUT_MS", "1000")]].concat();
+    let split = Split::start(1, 1, &env).await;
+    let log = whole(&split, "hello\n/list-emails {}\n\n@say 200 every 20ms").await;
+    let last = log.values().last().unwrap();
+    assert_eq!(last["type"], "error", "{last}");
+    assert!(last["errorText"].as_str().unwrap().ends_with(" [no_progress]"), "{last}");
+    // One attempt that finished a step, and three in a row that finished none.
+    assert_eq!(log.attempts().len(), 4);
+    // What was completed is kept.
+    assert_eq!(log.parts()[1], json!({"type": "text", "text": "hello", "state": "done"}));
+}
+
+#[tokio::test]
+async fn a_response_stays_open_while_its_process_drives() {
+    let more = [("STREAM_WINDOW_MS", "300"), ("FOREGROUND_SOFT_TIMEOUT_MS", "20000")];
+    let split = Split::start(1, 0, &[SMALL, &more].concat()).await;
+    let log = whole(&split, "@say 60 every 20ms").await;
+    assert_eq!(log.attempts(), ["1 foreground claimed"]);
+    log.says_each_word_once(60);
+}
+
 /// With the constants of production: set TANDEM_REAL_TIMES=1, and have two minutes.
 #[tokio::test]
 async fn seventy_seconds_with_the_real_constants() {

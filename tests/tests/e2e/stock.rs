@@ -157,21 +157,3 @@ async fn a_run_that_ended_badly_is_over_for_a_stock_client() {
         assert_eq!((shape(&events), end), (vec![(true, json!(terminal))], End::Done));
     }
 }
-
-#[tokio::test]
-async fn other_people_s_threads_and_runs_are_unknown() {
-    let split = Split::start(1, 1, &[]).await;
-    let mine = split.api(0);
-    let started = mine.start(&json!({"message": "@say 1 every 0"})).await;
-    mine.run_is(&started.run, "completed").await;
-    let unknown_run = format!("run_{}", new_id());
-    for other in ["local.somebody", "elsewhere.you"] {
-        let theirs = mine.as_person(other);
-        for query in ["", "?startIndex=0", "?startIndex=-1"] {
-            for (foreign, unknown) in [(&started.thread, &new_id()), (&started.run, &unknown_run)] {
-                let got = [status(&theirs, foreign, query).await, status(&theirs, unknown, query).await];
-                assert_eq!(got[0], got[1], "{foreign} as {other} with {query:?} is told from an unknown one");
-            }
-        }
-    }
-}

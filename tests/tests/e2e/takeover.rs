@@ -2,7 +2,7 @@
 
 use futures::future::join;
 use serde_json::{Value, json};
-use tandem_tests::{Dev, End, Env, Log, Split, until};
+use tandem_tests::{Api, Dev, End, Env, FakeBackground, Log, Split, until};
 
 /// A death is noticed soon, and a busy machine does not look like one.
 const SOON: Env<'_> = &[("LEASE_MS", "1500"), ("HEARTBEAT_MS", "300"), ("DUE_AHEAD_MS", "300")];
@@ -11,7 +11,7 @@ const SOON: Env<'_> = &[("LEASE_MS", "1500"), ("HEARTBEAT_MS", "300"), ("DUE_AHE
 const IMPORT: &str = "/import-emails {\"count\":300,\"delayMs\":80}";
 
 /// The number of emails that somebody's inbox holds.
-async fn emails(api: &tandem_tests::Api) -> usize {
+async fn emails(api: &Api) -> usize {
     let mut count = 0;
     let mut cursor = String::new();
     loop {
@@ -178,4 +178,21 @@ async fn a_holder_that_wakes_up_after_it_was_replaced_writes_nothing_more() {
     assert_eq!(outcome["output"]["imported"], 300, "{outcome}");
     assert_eq!(emails(&api).await, 300);
     assert_eq!(api.log(&stream.run()).await, log);
+}
+
+#[tokio::test]
+async fn a_run_that_nobody_ever_takes_ends_with_the_true_reason() {
+    let liar = FakeBackground::answering(202).await;
+    let quick = [("CLAIM_GRACE_MS", "300"), ("LEASE_MS", "600"), ("HEARTBEAT_MS", "200"), ("NEVER_CLAIMED_MS", "2000")];
+    let mut split = Split::start(2, 0, &[&[("BACKGROUND_URL", liar.url())], &quick[..]].concat()).await;
+    let run = split.api(0).start(&json!({"message": "@say 1 every 0"})).await.run;
+    // It dies before its grace is over, so that nobody is left to take the run back.
+    split.foregrounds[0].kill();
+    let mut log = Log::default();
+    split.api(1).follow(&run, &mut log).await;
+    assert_eq!(log.types(), ["start", "error"]);
+    let text = log.of_type("error")[0]["errorText"].clone();
+    assert!(text.as_str().unwrap().ends_with(" [never_claimed]"), "{text}");
+    let versions: Vec<Value> = liar.seen().iter().map(|dispatch| dispatch["version"].clone()).collect();
+    assert_eq!(versions, [1, 2, 3, 4, 5]);
 }

@@ -1,0 +1,56 @@
+//! The store can be away for a moment: nothing is lost, and callers learn that they may try again.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tandem_tests::{Env, Log, Split};
+
+/// A holder that cannot write is replaced soon.
+const SOON: Env<'_> = &[("LEASE_MS", "1500"), ("HEARTBEAT_MS", "300")];
+
+#[tokio::test]
+async fn while_the_store_is_away_the_answer_is_503() {
+    let mut split = Split::start(1, 1, &[]).await;
+    let api = split.api(0);
+    let started = api.start(&json!({"message": "@say 1 every 0"})).await;
+    api.run_is(&started.run, "completed").await;
+    split.kill_database();
+    for request in [
+        api.chat(&json!({"message": "@say 1 every 0"})),
+        api.get("/threads"),
+        api.get(&format!("/runs/{}", started.run)),
+        api.get(&format!("/api/agent-chat/{}/stream", started.thread)),
+    ] {
+        let response = request.send().await.unwrap();
+        let header = |name: &str| response.headers().get(name).map(|value| value.to_str().unwrap().to_owned());
+        let told = (response.status().as_u16(), header("content-type"), header("retry-after"));
+        assert_eq!(told, (503, Some("application/problem+json".into()), Some("1".into())));
+        let body: Value = response.json().await.unwrap();
+        assert_eq!(json!([body["code"], body["retryAfter"]]), json!(["store_unavailable", 1]));
+    }
+    // It is alive all the same.
+    assert_eq!(api.read("/healthz").await["status"], "ok");
+    split.restart_database().await;
+    assert_eq!(api.run(&started.run).await["status"], "completed");
+}
+
+#[tokio::test]
+async fn a_run_goes_on_when_the_store_is_back() {
+    let mut split = Split::start(2, 1, SOON).await;
+    let mut stream = split.api(0).say("@say 10 every 10ms\n/list-emails {}\n\n@say 60 every 20ms").await;
+    let run = stream.run();
+    let mut log = Log::default();
+    log.read(&mut stream, 12).await;
+    let seen = log.clone();
+    split.kill_database();
+    // Long enough for writes to fail for good.
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    split.restart_database().await;
+    log.read_all(&mut stream).await;
+    split.api(1).follow(&run, &mut log).await;
+
+    assert!(log.begins_with(&seen));
+    log.says_each_word_once(70);
+    assert_eq!(log.of_type("finish").len(), 1);
+    assert_eq!(split.api(1).log(&run).await, log);
+}
