@@ -38,10 +38,7 @@ pub(crate) async fn load(store: &Store, run: &Run, input: &Input) -> Result<Hist
             match message.body {
                 MessageBody::User { text } => Ok(Said::User(text)),
                 MessageBody::Assistant { run } => {
-                    let mut transcript = Transcript::default();
-                    for frame in store.whole_log(&run).await? {
-                        frame.parsed()?.iter().for_each(|chunk| transcript.apply(chunk));
-                    }
+                    let (transcript, _) = store.transcript(&run).await?;
                     Ok::<_, Stop>(Said::Assistant(transcript))
                 }
             }

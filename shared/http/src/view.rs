@@ -1,7 +1,7 @@
 //! What the API shows of stored things.
 
 use serde::Serialize;
-use tandem_protocol::{MessageId, Role, RunId, ThreadId, Transcript, UiMessage};
+use tandem_protocol::{MessageId, Role, RunId, ThreadId, UiMessage};
 use tandem_store::{Message, MessageBody, Store, StoreError, Thread};
 
 /// A thread as the API shows it.
@@ -47,10 +47,7 @@ pub(crate) async fn ui_message(store: &Store, message: Message) -> Result<UiMess
             run_id: None,
         }),
         MessageBody::Assistant { run } => {
-            let mut transcript = Transcript::default();
-            for frame in store.whole_log(&run).await? {
-                frame.parsed()?.iter().for_each(|chunk| transcript.apply(chunk));
-            }
+            let (transcript, _) = store.transcript(&run).await?;
             Ok(UiMessage {
                 id: MessageId::of_run(&run),
                 role: Role::Assistant,

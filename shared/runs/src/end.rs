@@ -1,7 +1,7 @@
 //! The one end: finish, fail, abort and give up all end a run here, in one transaction.
 
 use tandem_protocol::{CallState, Chunk, EndReason, FinishReason, Principal, Run, RunId, Seq, ToolCallId, Transcript};
-use tandem_store::{Append, EndWrite, Frame, StoreError, now_ms};
+use tandem_store::{Append, EndWrite, StoreError, now_ms};
 
 use crate::Runtime;
 use crate::state::{EndBy, Event, Refused, apply};
@@ -78,12 +78,8 @@ impl Runtime {
             let (terminal, unsettled) = match &known {
                 Some(log) => last_frame(&next, log.next, log.transcript, ending)?,
                 None => {
-                    let log = self.0.store.whole_log(&run.run_id).await?;
-                    let mut transcript = Transcript::default();
-                    for frame in &log {
-                        frame.parsed()?.iter().for_each(|chunk| transcript.apply(chunk));
-                    }
-                    last_frame(&next, log.last().map_or(0, Frame::next), &transcript, ending)?
+                    let (transcript, position) = self.0.store.transcript(&run.run_id).await?;
+                    last_frame(&next, position, &transcript, ending)?
                 }
             };
             let open: Vec<ToolCallId> = unsettled.into_iter().filter(|call| !settled.contains(call)).collect();

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tandem_protocol::{RunId, Seq};
-use tandem_store::{Feed, Frame, StoreError};
+use tandem_store::{Feed, Frame, LogPage, StoreError};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -113,8 +113,8 @@ impl Follower {
             }
         }
         let page = read_on(&self.runtime, &self.run, begin).await?;
-        self.caught_up = page.is_empty();
-        self.read.extend(page);
+        self.caught_up = !page.more;
+        self.read.extend(page.frames);
         Ok(())
     }
 
@@ -140,13 +140,11 @@ impl Follower {
 }
 
 /// Frames from `begin` on, without a hole: what is missing is read again, consistently, and never skipped.
-async fn read_on(runtime: &Runtime, run: &RunId, begin: Seq) -> Result<Vec<Frame>, StoreError> {
+async fn read_on(runtime: &Runtime, run: &RunId, begin: Seq) -> Result<LogPage, StoreError> {
     let mut page = runtime.store().frames(run, begin, false).await?;
-    let dense = dense(begin, &page);
-    if dense < page.len() {
+    if dense(begin, &page.frames) < page.frames.len() {
         page = runtime.store().frames(run, begin, true).await?;
-        let dense = self::dense(begin, &page);
-        page.truncate(dense);
+        page.frames.truncate(dense(begin, &page.frames));
     }
     Ok(page)
 }
@@ -174,10 +172,10 @@ impl Poller {
         let mut look = Instant::now() + heartbeat;
         loop {
             match read_on(&self.runtime, &self.run, self.next).await {
-                Ok(frames) if frames.is_empty() => pause = (pause * 2).min(POLL_MAX),
-                Ok(frames) => {
+                Ok(page) if page.frames.is_empty() => pause = (pause * 2).min(POLL_MAX),
+                Ok(page) => {
                     pause = POLL_MIN;
-                    for frame in frames {
+                    for frame in page.frames {
                         self.next = frame.next();
                         let ended = frame.is_terminal();
                         self.feed.publish(frame);

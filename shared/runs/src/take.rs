@@ -4,7 +4,7 @@
 //! before the new holder's own.
 
 use tandem_protocol::{Chunk, Seq, Transcript};
-use tandem_store::{Append, Frame, StoreError};
+use tandem_store::{Append, StoreError};
 
 use crate::{Claim, Runtime};
 
@@ -21,7 +21,7 @@ impl Runtime {
         let mut transcript = Transcript::default();
         let mut next: Seq = 0;
         loop {
-            for frame in self.rest_of_log(claim, next).await? {
+            for frame in self.0.store.log_from(&run.run_id, next).await? {
                 if frame.attempt > run.attempt || frame.is_terminal() {
                     return Ok(None);
                 }
@@ -40,18 +40,6 @@ impl Runtime {
                 return Ok(Some(Taken { next, transcript }));
             }
             // The holder before wrote in between: read that too.
-        }
-    }
-
-    async fn rest_of_log(&self, claim: &Claim, from: Seq) -> Result<Vec<Frame>, StoreError> {
-        let mut frames: Vec<Frame> = Vec::new();
-        loop {
-            let next = frames.last().map_or(from, Frame::next);
-            let page = self.0.store.frames(&claim.run.run_id, next, true).await?;
-            if page.is_empty() {
-                return Ok(frames);
-            }
-            frames.extend(page);
         }
     }
 }

@@ -26,7 +26,7 @@ mod write;
 pub use error::StoreError;
 pub use feed::{Feed, Feeds};
 pub use input::Input;
-pub use log::{Append, Frame, MAX_CHUNK_BYTES, MAX_FRAME_BYTES, StoredChunk, Tail};
+pub use log::{Append, Frame, LogPage, MAX_CHUNK_BYTES, MAX_FRAME_BYTES, StoredChunk, Tail};
 pub use log_writer::{AppendError, LogWriter};
 pub use messages::{Message, MessageBody};
 pub use outcomes::Outcome;

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use tandem_protocol::{Chunk, RunId, Seq};
+use tandem_protocol::{Chunk, RunId, Seq, Transcript};
 
 use crate::items::{Item, key_item, n, number, s, text};
 use crate::write::{Condition, Written};
@@ -17,6 +17,9 @@ use crate::{Store, StoreError, keys};
 pub const MAX_CHUNK_BYTES: usize = 200 * 1024;
 /// Longest frame, in bytes of JSON.
 pub const MAX_FRAME_BYTES: usize = 256 * 1024;
+
+/// The last position that a sort key can hold.
+const LAST: Seq = 999_999_999_999;
 
 /// Chunks that were stored together. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,6 +117,14 @@ impl Append {
     }
 }
 
+/// A page of a log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogPage {
+    pub frames: Vec<Frame>,
+    /// The page was full: there may be more.
+    pub more: bool,
+}
+
 /// The end of a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tail {
@@ -150,30 +161,39 @@ impl Store {
 
     /// One page of frames that begin at `first` or later, in order; at most 1 MB. `consistent` costs twice and
     /// never shows a hole.
-    pub async fn frames(&self, run: &RunId, first: Seq, consistent: bool) -> Result<Vec<Frame>, StoreError> {
-        let page = self.log_query(run, first, 999_999_999_999).consistent_read(consistent).send().await?;
-        page.items.unwrap_or_default().iter().map(Frame::read).collect()
+    pub async fn frames(&self, run: &RunId, first: Seq, consistent: bool) -> Result<LogPage, StoreError> {
+        let page = self.log_query(run, first, LAST).consistent_read(consistent).send().await?;
+        let more = page.last_evaluated_key.is_some();
+        let frames: Result<Vec<Frame>, _> = page.items.unwrap_or_default().iter().map(Frame::read).collect();
+        Ok(LogPage { frames: frames?, more })
     }
 
-    /// Every frame of the log from the start, consistently.
-    pub async fn whole_log(&self, run: &RunId) -> Result<Vec<Frame>, StoreError> {
+    /// Every frame from `first` on, which must be where a frame begins, consistently.
+    pub async fn log_from(&self, run: &RunId, first: Seq) -> Result<Vec<Frame>, StoreError> {
         let mut log: Vec<Frame> = Vec::new();
         loop {
-            let next = log.last().map_or(0, Frame::next);
+            let next = log.last().map_or(first, Frame::next);
             let page = self.frames(run, next, true).await?;
-            if page.is_empty() {
-                return Ok(log);
-            }
-            log.extend(page);
-            if log.last().is_some_and(Frame::is_terminal) {
+            log.extend(page.frames);
+            if !page.more {
                 return Ok(log);
             }
         }
     }
 
+    /// What a whole log says, consistently, and where the next frame goes.
+    pub async fn transcript(&self, run: &RunId) -> Result<(Transcript, Seq), StoreError> {
+        let log = self.log_from(run, 0).await?;
+        let mut transcript = Transcript::default();
+        for frame in &log {
+            frame.parsed()?.iter().for_each(|chunk| transcript.apply(chunk));
+        }
+        Ok((transcript, log.last().map_or(0, Frame::next)))
+    }
+
     async fn last_frame_at(&self, run: &RunId, seq: Seq, consistent: bool) -> Result<Option<Frame>, StoreError> {
         let page = self
-            .log_query(run, 0, seq.min(999_999_999_999))
+            .log_query(run, 0, seq.min(LAST))
             .scan_index_forward(false)
             .limit(1)
             .consistent_read(consistent)

@@ -85,7 +85,7 @@ impl World {
     }
 
     pub(crate) async fn log(&self, run: &RunId) -> Vec<(u32, Chunk)> {
-        let frames = self.store.whole_log(run).await.unwrap();
+        let frames = self.store.log_from(run, 0).await.unwrap();
         frames
             .iter()
             .flat_map(|frame| frame.parsed().unwrap().into_iter().map(|chunk| (frame.attempt, chunk)))

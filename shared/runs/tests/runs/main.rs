@@ -1,5 +1,6 @@
 //! The promises of a run's life, against the embedded engine, a module per promise.
 
+#![allow(clippy::unwrap_used)]
 mod claims;
 mod harness;
 mod log;
