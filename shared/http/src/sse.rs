@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::http::{HeaderValue, Response, StatusCode, header};
 use bytes::{BufMut, Bytes, BytesMut};
 use futures::stream;
-use tandem_protocol::{Run, Seq};
+use tandem_protocol::{Run, RunId, Seq};
 use tandem_runs::{Attended, Follower, Runtime};
 use tandem_store::Frame;
 use tokio::time::Instant;
@@ -35,6 +35,8 @@ impl EventStream {
         let config = runtime.config();
         let now = Instant::now();
         let state = State {
+            runtime: runtime.clone(),
+            run: run.run_id.clone(),
             follower: runtime.follow(&run.run_id, self.from, self.deadline),
             cursor: self.from,
             attended: self.attended,
@@ -108,6 +110,8 @@ enum Phase {
 }
 
 struct State {
+    runtime: Runtime,
+    run: RunId,
     follower: Follower,
     cursor: Seq,
     attended: Option<Attended>,
@@ -168,7 +172,7 @@ impl State {
                 },
                 () = tokio::time::sleep_until(self.window) => {
                     // The response stays open while its process holds the run: frozen, it could not go on.
-                    if !self.is_driving() {
+                    if !self.runtime.is_driving(&self.run) {
                         self.leave().await;
                         return None;
                     }
@@ -192,19 +196,16 @@ impl State {
         bytes.freeze()
     }
 
-    fn is_driving(&self) -> bool {
-        self.attended.as_ref().is_some_and(Attended::is_driving)
-    }
-
     /// On Lambda nothing may be left running when the body ends: it would thaw in another invocation.
     async fn leave(&mut self) {
-        let Some(attended) = self.attended.take() else { return };
-        if self.deadline.is_some() {
-            if attended.is_driving() {
-                attended.join().await;
-            } else {
-                attended.cancel().await;
-            }
+        if self.deadline.is_none() {
+            return;
         }
+        if let Some(attended) = self.attended.take()
+            && !self.runtime.is_driving(&self.run)
+        {
+            attended.cancel().await;
+        }
+        self.runtime.tasks_done().await;
     }
 }

@@ -2,11 +2,12 @@
 //!
 //! Foreground and background run this same function; they differ in how long they may take.
 
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tandem_agent::{Setup, TurnEnd};
-use tandem_protocol::{HolderKind, Run, Transcript};
+use tandem_protocol::{HolderKind, Run, RunId, Transcript};
 use tandem_store::{LogWriter, StoreError};
 use tokio::time::Instant;
 
@@ -71,8 +72,18 @@ impl Runtime {
         driven
     }
 
+    /// Whether this process holds the run now, so that an invocation that watches it must not end.
+    pub fn is_driving(&self, run: &RunId) -> bool {
+        self.driven().contains(run)
+    }
+
+    fn driven(&self) -> MutexGuard<'_, HashSet<RunId>> {
+        self.0.driven.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     async fn try_drive(&self, claim: Claim, budget: Budget) -> Result<Driven, StoreError> {
         let store = &self.0.store;
+        let _driven = DrivenHere::new(self, &claim.run.run_id);
         let feed = store.feeds().of(&claim.run.run_id);
         let _source = feed.source();
         let Some(taken) = self.take_log(&claim).await? else { return Ok(Driven::Displaced) };
@@ -191,6 +202,25 @@ impl Runtime {
                 }
             }
         }
+    }
+}
+
+/// Names a run as driven here for as long as it lives, also when the drive is cancelled.
+struct DrivenHere<'a> {
+    runtime: &'a Runtime,
+    run: RunId,
+}
+
+impl<'a> DrivenHere<'a> {
+    fn new(runtime: &'a Runtime, run: &RunId) -> Self {
+        runtime.driven().insert(run.clone());
+        DrivenHere { runtime, run: run.clone() }
+    }
+}
+
+impl Drop for DrivenHere<'_> {
+    fn drop(&mut self) {
+        self.runtime.driven().remove(&self.run);
     }
 }
 

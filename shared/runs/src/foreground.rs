@@ -1,7 +1,6 @@
 //! The foreground side of a fresh run: dispatch it, and take it back if nobody claims it.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use tandem_protocol::{HolderKind, Run};
@@ -18,15 +17,9 @@ const SHORT_GRACE_FOR_MS: i64 = 60_000;
 #[derive(Debug)]
 pub struct Attended {
     task: JoinHandle<()>,
-    driving: Arc<AtomicBool>,
 }
 
 impl Attended {
-    /// Whether this process holds the run now, so that its response must stay open.
-    pub fn is_driving(&self) -> bool {
-        self.driving.load(Ordering::Acquire) && !self.task.is_finished()
-    }
-
     /// Stops seeing to the run: somebody else holds it, or will.
     pub async fn cancel(self) {
         self.task.abort();
@@ -43,15 +36,13 @@ impl Attended {
 impl Runtime {
     /// Sees to it that somebody drives a run that was just started. `deadline`: when the invocation is killed.
     pub fn attend(&self, run: Run, deadline: Option<Instant>) -> Attended {
-        let driving = Arc::new(AtomicBool::new(false));
         let runtime = self.clone();
-        let flag = Arc::clone(&driving);
         let task = self.0.tasks.spawn(async move {
-            if let Err(error) = runtime.see_to(&run, deadline, &flag).await {
+            if let Err(error) = runtime.see_to(&run, deadline).await {
                 tracing::error!(run = %run.run_id, %error, "the run is left to the sweeper");
             }
         });
-        Attended { task, driving }
+        Attended { task }
     }
 
     /// Sees to a run whose starter does not stay to watch it. On Lambda nothing is left running afterwards.
@@ -65,7 +56,7 @@ impl Runtime {
         }
     }
 
-    async fn see_to(&self, run: &Run, deadline: Option<Instant>, driving: &AtomicBool) -> Result<(), StoreError> {
+    async fn see_to(&self, run: &Run, deadline: Option<Instant>) -> Result<(), StoreError> {
         let durable = self.0.config.durable_background && self.0.dispatch.is_some();
         if durable {
             let began = Instant::now();
@@ -83,9 +74,7 @@ impl Runtime {
         if durable {
             self.0.short_grace_until.store(now_ms() + SHORT_GRACE_FOR_MS, Ordering::Relaxed);
         }
-        driving.store(true, Ordering::Release);
         self.drive(claim, self.budget(HolderKind::Foreground, deadline)).await;
-        driving.store(false, Ordering::Release);
         Ok(())
     }
 

@@ -29,11 +29,13 @@ pub use state::{EndBy, Event, Limits, Recovery, Refused, apply, recovery};
 pub use subscribe::Follower;
 pub use sweep::Swept;
 
-use std::sync::Arc;
+use std::collections::HashSet;
 use std::sync::atomic::AtomicI64;
+use std::sync::{Arc, Mutex};
 
 use tandem_agent::Agent;
 use tandem_auth::DispatchKeys;
+use tandem_protocol::RunId;
 use tandem_store::Store;
 use tokio_util::task::TaskTracker;
 
@@ -48,6 +50,8 @@ struct Inner {
     keys: DispatchKeys,
     /// The way to the background; `None` where there is none, and every run is driven here.
     dispatch: Option<Arc<dyn Dispatch>>,
+    /// The runs that this process holds now.
+    driven: Mutex<HashSet<RunId>>,
     /// Tasks that drive runs: joined before an invocation, or the process, ends.
     tasks: TaskTracker,
     /// Until when (milliseconds since 1970) the short grace holds, as a dispatch was claimed by nobody.
@@ -63,7 +67,8 @@ impl Runtime {
         dispatch: Option<Arc<dyn Dispatch>>,
     ) -> Self {
         let tasks = TaskTracker::new();
-        Runtime(Arc::new(Inner { store, agent, config, keys, dispatch, tasks, short_grace_until: AtomicI64::new(0) }))
+        let (driven, short_grace_until) = (Mutex::default(), AtomicI64::new(0));
+        Runtime(Arc::new(Inner { store, agent, config, keys, dispatch, driven, tasks, short_grace_until }))
     }
 
     pub fn store(&self) -> &Store {

@@ -39,14 +39,19 @@ pub enum StartError {
 enum Plan {
     /// The request was answered before.
     Repeat(RunId),
-    /// A run for the user's message at `user_n`; everything after it is dropped.
-    Run {
-        user_n: u64,
-        text: String,
-        writes_message: bool,
-        follows: Option<RunId>,
-    },
+    Run(Wanted),
     Busy(RunId),
+}
+
+/// A run for the user's message at `user_n`; everything after it is dropped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Wanted {
+    user_n: u64,
+    text: String,
+    /// The message is new or edited.
+    writes_message: bool,
+    /// The run that the turn pointed to so far.
+    follows: Option<RunId>,
 }
 
 impl Runtime {
@@ -75,8 +80,9 @@ impl Runtime {
                         run.ok_or_else(|| StoreError::Rejected("a turn points to a run that is not there".into()))?;
                     return Ok(Started { run, fresh: false });
                 }
-                Plan::Run { user_n, text, writes_message, follows } => {
-                    let write = write(principal, chat, &turn_id, thread, user_n, text, writes_message, follows)?;
+                Plan::Run(wanted) => {
+                    let due_at = now_ms() + self.0.config.limits.due_ahead_ms;
+                    let write = write(principal, chat, &turn_id, thread, wanted, due_at)?;
                     if self.0.store.start_run(&write).await?.is_ok() {
                         tracing::info!(run = %write.run.run_id, thread = %write.run.thread_id, "started");
                         return Ok(Started { run: write.run, fresh: true });
@@ -119,12 +125,12 @@ fn plan(chat: &AgentChat, id: &TurnId, thread: Option<&Thread>, turn: Option<&Tu
             if *text == chat.text && (is_last || chat.trigger == Trigger::Submit) {
                 return Plan::Repeat(turn.run.clone());
             }
-            Plan::Run {
+            Plan::Run(Wanted {
                 user_n: turn.message_n,
                 text: chat.text.clone(),
                 writes_message: true,
                 follows: Some(turn.run.clone()),
-            }
+            })
         }
         (Trigger::Regenerate { replaces }, Some(turn), Some(text)) => {
             let current = MessageId::of_run(&turn.run);
@@ -133,35 +139,33 @@ fn plan(chat: &AgentChat, id: &TurnId, thread: Option<&Thread>, turn: Option<&Tu
             if moved || running {
                 return Plan::Repeat(turn.run.clone());
             }
-            Plan::Run {
+            Plan::Run(Wanted {
                 user_n: turn.message_n,
                 text: text.clone(),
                 writes_message: false,
                 follows: Some(turn.run.clone()),
-            }
+            })
         }
         // A message that is not there: new, or never stored as its first request was refused.
-        (_, turn, _) => Plan::Run {
+        (_, turn, _) => Plan::Run(Wanted {
             user_n: length,
             text: chat.text.clone(),
             writes_message: true,
             follows: turn.map(|turn| turn.run.clone()),
-        },
+        }),
     };
     active.map_or(wanted, Plan::Busy)
 }
 
-#[allow(clippy::too_many_arguments)]
 fn write(
     principal: &Principal,
     chat: &AgentChat,
     turn_id: &TurnId,
     thread: Option<Thread>,
-    user_n: u64,
-    text: String,
-    writes_message: bool,
-    follows: Option<RunId>,
+    wanted: Wanted,
+    due_at: i64,
 ) -> Result<StartWrite, StoreError> {
+    let Wanted { user_n, text, writes_message, follows } = wanted;
     let now = now_ms();
     let run_id = RunId::new(format!("run_{}", new_id())).map_err(|e| StoreError::Rejected(e.to_string()))?;
     let version = thread.as_ref().map(|thread| thread.version);
@@ -197,7 +201,7 @@ fn write(
         end_reason: None,
         created_at: now,
         ended_at: None,
-        due_at: Some(now + 30_000),
+        due_at: Some(due_at),
         expires_at: None,
     };
     let user_message = writes_message.then(|| Message {

@@ -32,11 +32,8 @@ fn regenerate(replaces: Option<u32>) -> Trigger {
 
 #[test]
 fn a_request_means_one_thing_for_a_thread() {
-    let run = |user_n, text: &str, writes_message, follows: Option<u32>| Plan::Run {
-        user_n,
-        text: text.into(),
-        writes_message,
-        follows: follows.map(run_id),
+    let run = |user_n, text: &str, writes_message, follows: Option<u32>| {
+        Plan::Run(Wanted { user_n, text: text.into(), writes_message, follows: follows.map(run_id) })
     };
     let known = TurnId::new("m").unwrap();
     for (case, chat, active, want) in [
@@ -60,15 +57,18 @@ fn new_and_dropped_turns_go_to_the_end() {
     let (thread, turn, said) = stored(None);
     let other = TurnId::new("n").unwrap();
     let new = plan(&chat("x", Trigger::Submit), &other, Some(&thread), None, None);
-    assert_eq!(new, Plan::Run { user_n: 2, text: "x".into(), writes_message: true, follows: None });
+    assert_eq!(new, Plan::Run(Wanted { user_n: 2, text: "x".into(), writes_message: true, follows: None }));
     // `n` was said once, at a place where `m` stands now.
     let dropped = plan(&chat("x", Trigger::Submit), &other, Some(&thread), Some(&turn), Some(&said));
-    assert_eq!(dropped, Plan::Run { user_n: 2, text: "x".into(), writes_message: true, follows: Some(run_id(1)) });
+    assert_eq!(
+        dropped,
+        Plan::Run(Wanted { user_n: 2, text: "x".into(), writes_message: true, follows: Some(run_id(1)) })
+    );
     let refused_before = plan(&chat("x", regenerate(None)), &other, Some(&thread), None, None);
-    assert_eq!(refused_before, Plan::Run { user_n: 2, text: "x".into(), writes_message: true, follows: None });
+    assert_eq!(refused_before, Plan::Run(Wanted { user_n: 2, text: "x".into(), writes_message: true, follows: None }));
     assert_eq!(
         plan(&chat("x", Trigger::Submit), &other, None, None, None),
-        Plan::Run { user_n: 0, text: "x".into(), writes_message: true, follows: None }
+        Plan::Run(Wanted { user_n: 0, text: "x".into(), writes_message: true, follows: None })
     );
 }
 
@@ -81,7 +81,7 @@ fn an_edit_that_changes_nothing_still_drops_what_came_after() {
     assert_eq!(planned(&thread, Trigger::Edit), Plan::Repeat(run_id(1)));
     thread.length = 4;
     assert_eq!(planned(&thread, Trigger::Submit), Plan::Repeat(run_id(1)));
-    let want = Plan::Run { user_n: 0, text: "hello".into(), writes_message: true, follows: Some(run_id(1)) };
+    let want = Plan::Run(Wanted { user_n: 0, text: "hello".into(), writes_message: true, follows: Some(run_id(1)) });
     assert_eq!(planned(&thread, Trigger::Edit), want);
 }
 

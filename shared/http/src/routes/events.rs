@@ -131,6 +131,10 @@ async fn page(
             until = until.min(Instant::now() + Duration::from_millis(5));
         }
     }
+    if deadline.is_some() {
+        // On Lambda a run that was recovered here must end, or be handed over, before the response does.
+        runtime.tasks_done().await;
+    }
     if page.done && !page.status.is_terminal() {
         page.status = runtime.store().run(&run.run_id).await?.map_or(page.status, |run| run.status);
     }
