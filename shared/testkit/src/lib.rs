@@ -1,4 +1,5 @@
 //! What the tests stand on: a small Lambda, fake model providers, and other things that are not the product.
 
+pub mod faults;
 pub mod lambda;
 pub mod providers;
