@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tandem_protocol::{Caller, Principal, ProgressData, RunId, ThreadId, ToolCallId, TurnId};
-use tandem_store::Store;
+use tandem_store::{Slot, Store};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -41,7 +41,8 @@ impl Call {
     }
 
     /// The tool call whose outcome is stored, if this is one.
-    pub(crate) fn tool(&self) -> Option<(&RunId, &ToolCallId)> {
-        self.run.as_ref().zip(self.tool_call.as_ref())
+    pub(crate) fn slot(&self) -> Option<Slot> {
+        let tool = self.run.clone().zip(self.tool_call.clone());
+        tool.map(|(run, call)| Slot::Call { run, call })
     }
 }

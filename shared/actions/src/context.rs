@@ -165,7 +165,7 @@ impl Context {
 
     /// What belongs to a commit of this call: a tool call must be open, a long one must be at this step.
     fn attached(&self, outcome: Option<Outcome>, cursor: Option<Value>) -> Attached {
-        let call = self.call.tool().map(|(run, call)| CallPart { run: run.clone(), call: call.clone(), outcome });
+        let call = self.call.slot().map(|slot| CallPart { slot, outcome });
         let progress = (self.effect == Effect::Checkpointed).then(|| ProgressPart {
             slot: slot(&self.call),
             step: self.step,
@@ -176,12 +176,9 @@ impl Context {
 }
 
 fn slot(call: &Call) -> Slot {
-    match call.tool() {
-        Some((run, call)) => Slot::Call { run: run.clone(), call: call.clone() },
-        None => {
-            let Principal { tenant, user, .. } = &call.principal;
-            let digest = hex::encode(Sha256::digest(format!("{user}\n{}", call.idempotency_key)));
-            Slot::Key { tenant: tenant.clone(), digest }
-        }
-    }
+    call.slot().unwrap_or_else(|| {
+        let Principal { tenant, user, .. } = &call.principal;
+        let digest = hex::encode(Sha256::digest(format!("{user}\n{}", call.idempotency_key)));
+        Slot::Key { tenant: tenant.clone(), digest }
+    })
 }

@@ -49,20 +49,18 @@ pub(crate) async fn run(def: &ActionDef, input: Value, call: &Call) -> Result<Va
 
 /// Stores a failure as the outcome, if this is a tool call, and gives what is stored then.
 pub(crate) async fn fail(call: &Call, error: ActionError) -> Result<Value, ActionError> {
-    match (&error, call.tool()) {
+    match (&error, call.slot()) {
         // Nothing is settled by these: whoever goes on decides by the effect.
         (ActionError::Cancelled | ActionError::Store(_) | ActionError::Closed | ActionError::Unknown, _) => Err(error),
         (_, None) => Err(error),
-        (_, Some((run, id))) => returned(call.store.put_outcome(run, id, &failure(&error)).await?),
+        (_, Some(slot)) => returned(call.store.put_outcome(&slot, &failure(&error)).await?),
     }
 }
 
 /// The outcome that exists already, where running in vain would cost or do something.
 async fn settled(effect: Effect, call: &Call) -> Result<Option<Outcome>, ActionError> {
-    match (effect, call.tool()) {
-        (Effect::Checkpointed | Effect::Keyed | Effect::External, Some((run, id))) => {
-            Ok(call.store.outcome(run, id).await?)
-        }
+    match (effect, call.slot()) {
+        (Effect::Checkpointed | Effect::Keyed | Effect::External, Some(slot)) => Ok(call.store.outcome(&slot).await?),
         // The transaction, or the put of the outcome, finds it.
         (Effect::Read | Effect::Transactional, _) | (_, None) => Ok(None),
     }
@@ -97,7 +95,7 @@ async fn guarded(def: &ActionDef, input: Value, ctx: &mut Context, call: &Call, 
             () = call.cancel.cancelled() => return Ended::Returned(Err(ActionError::Cancelled)),
             () = sleep_until(call.deadline) => {
                 // The holder's time is up, not the action's: another holder goes on. Without a run there is none.
-                return match call.tool() {
+                return match call.slot() {
                     Some(_) => Ended::Returned(Err(ActionError::Cancelled)),
                     None => Ended::Broken(ActionError::Timeout(timeout)),
                 };
@@ -152,17 +150,17 @@ async fn settle(
         Effect::Read => true,
         // Also a failure depends on what was read; without a tool call nobody stores it.
         Effect::Transactional | Effect::Checkpointed | Effect::Keyed | Effect::External => {
-            call.tool().is_none() && (result.is_err() || !ctx.state.unit.has_writes())
+            call.slot().is_none() && (result.is_err() || !ctx.state.unit.has_writes())
         }
     };
     if plain {
-        return Ok(Some(match call.tool() {
-            Some((run, id)) => returned(call.store.put_outcome(run, id, &outcome).await?),
+        return Ok(Some(match call.slot() {
+            Some(slot) => returned(call.store.put_outcome(&slot, &outcome).await?),
             None => result.map_err(safe),
         }));
     }
     match ctx.conclude(&outcome).await {
-        Ok(Commit::Committed(_)) if call.tool().is_some() => Ok(Some(returned(outcome))),
+        Ok(Commit::Committed(_)) if call.slot().is_some() => Ok(Some(returned(outcome))),
         Ok(Commit::Committed(_)) => Ok(Some(result.map_err(safe))),
         Ok(Commit::Settled(stored)) => Ok(Some(returned(stored))),
         Ok(Commit::Lost) if options.effect != Effect::External => Ok(None),

@@ -8,7 +8,7 @@ use futures::stream::FuturesUnordered;
 use serde_json::Value;
 use tandem_actions::{ActionError, Call, Effect};
 use tandem_protocol::{Caller, Chunk, ProgressData, ToolCall, ToolCallId};
-use tandem_store::Outcome;
+use tandem_store::{Outcome, Slot};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -40,14 +40,15 @@ impl Turn<'_> {
     pub(crate) async fn settle_calls(&mut self, calls: Vec<ToolCall>) -> Result<(), Stop> {
         let mut again = Vec::new();
         for call in calls {
-            let stored = self.agent.store.outcome(&self.run.run_id, &call.id).await?;
+            let slot = Slot::Call { run: self.run.run_id.clone(), call: call.id.clone() };
+            let stored = self.agent.store.outcome(&slot).await?;
             let outcome = match stored {
                 Some(outcome) => outcome,
                 None if self.effect(&call).may_run_again() => {
                     again.push(call);
                     continue;
                 }
-                None => self.agent.store.put_outcome(&self.run.run_id, &call.id, &Outcome::Unknown).await?,
+                None => self.agent.store.put_outcome(&slot, &Outcome::Unknown).await?,
             };
             // In the model's order, also towards those that run again.
             self.run_in_order(std::mem::take(&mut again)).await?;

@@ -116,9 +116,33 @@ pub(crate) fn progress(run: &RunId, call: &ToolCallId) -> Key {
     key(run_partition(run), format!("PROGRESS#{call}"))
 }
 
+/// What came of a tool call after its outcome was stored.
+pub(crate) fn late(run: &RunId, call: &ToolCallId) -> Key {
+    key(run_partition(run), format!("LATE#{call}"))
+}
+
+/// Everything about a call outside a run, or about the key that it was sent with.
+fn key_partition(tenant: &TenantId, digest: &str) -> String {
+    format!("KEY#{tenant}#{digest}")
+}
+
 /// How far a long call outside a run is.
 pub(crate) fn key_progress(tenant: &TenantId, digest: &str) -> Key {
-    key(format!("KEY#{tenant}#{digest}"), "PROGRESS")
+    key(key_partition(tenant, digest), "PROGRESS")
+}
+
+/// The outcome of a call outside a run.
+pub(crate) fn key_call(tenant: &TenantId, digest: &str) -> Key {
+    key(key_partition(tenant, digest), "CALL")
+}
+
+pub(crate) fn key_late(tenant: &TenantId, digest: &str) -> Key {
+    key(key_partition(tenant, digest), "LATE")
+}
+
+/// Who carries out what was sent with an idempotency key.
+pub(crate) fn intent(tenant: &TenantId, digest: &str) -> Key {
+    key(key_partition(tenant, digest), "INTENT")
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 mod error;
 mod feed;
 mod input;
+mod intents;
 mod items;
 mod keys;
 mod log;
@@ -26,6 +27,7 @@ mod write;
 pub use error::StoreError;
 pub use feed::{Feed, Feeds};
 pub use input::Input;
+pub use intents::{Intent, IntentKey};
 pub use log::{Append, Frame, LogPage, MAX_CHUNK_BYTES, MAX_FRAME_BYTES, StoredChunk, Tail};
 pub use log_writer::{AppendError, LogWriter};
 pub use messages::{Message, MessageBody};

@@ -1,13 +1,20 @@
-//! The outcome of a tool call: put once, whoever runs the call and however often.
+//! The outcome of a call: put once, whoever runs the call and however often.
+//!
+//! What comes of a call after its outcome was stored, a late result, is kept in an item of its own. It never takes the
+//! outcome's place: what people and the model were told stays what it was.
 
 use serde_json::Value;
 use tandem_protocol::{RunId, ToolCallId};
 
-use crate::items::{Item, key_item, s, text};
+use crate::items::{Item, key_item, n, s, text};
+use crate::keys::{self, Key};
 use crate::write::{Condition, Written};
-use crate::{Store, StoreError, keys};
+use crate::{Slot, Store, StoreError};
 
-/// How a tool call ended.
+/// How long the outcome of a call outside a run is kept: longer than the key it was sent with.
+const KEEP_SECONDS: i64 = 2 * 24 * 3600;
+
+/// How a call ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
     Done(Value),
@@ -20,9 +27,18 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// The item of this outcome.
+    /// The item of a tool call's outcome.
     pub(crate) fn item(&self, run: &RunId, call: &ToolCallId) -> Item {
-        let mut item = key_item(&keys::call(run, call));
+        self.item_in(&Slot::Call { run: run.clone(), call: call.clone() })
+    }
+
+    /// The item of the outcome of a call.
+    pub(crate) fn item_in(&self, slot: &Slot) -> Item {
+        self.item_at(&slot.outcome_key(), slot)
+    }
+
+    fn item_at(&self, key: &Key, slot: &Slot) -> Item {
+        let mut item = key_item(key);
         let (kind, body) = match self {
             // As text: numbers of JSON do not survive as DynamoDB numbers in every case.
             Outcome::Done(output) => ("done", output.to_string()),
@@ -32,6 +48,9 @@ impl Outcome {
         };
         item.insert("outcome".into(), s(kind));
         item.insert("body".into(), s(body));
+        if matches!(slot, Slot::Key { .. }) {
+            item.insert("expires_at".into(), n(crate::now_ms() / 1000 + KEEP_SECONDS));
+        }
         item
     }
 
@@ -49,17 +68,46 @@ impl Outcome {
     }
 }
 
-impl Store {
-    /// Stores the outcome unless there is one, and gives the one that is stored.
-    pub async fn put_outcome(&self, run: &RunId, call: &ToolCallId, outcome: &Outcome) -> Result<Outcome, StoreError> {
-        match self.put(outcome.item(run, call), Condition::absent()).await? {
-            Written::Stored => Ok(outcome.clone()),
-            Written::Refused(Some(item)) => Outcome::read(&item),
-            Written::Refused(None) => Err(StoreError::corrupt(keys::call(run, call).to_string(), "refused but absent")),
+impl Slot {
+    /// The key of the outcome of this call.
+    pub(crate) fn outcome_key(&self) -> Key {
+        match self {
+            Slot::Call { run, call } => keys::call(run, call),
+            Slot::Key { tenant, digest } => keys::key_call(tenant, digest),
         }
     }
 
-    pub async fn outcome(&self, run: &RunId, call: &ToolCallId) -> Result<Option<Outcome>, StoreError> {
-        self.get(&keys::call(run, call)).await?.as_ref().map(Outcome::read).transpose()
+    fn late_key(&self) -> Key {
+        match self {
+            Slot::Call { run, call } => keys::late(run, call),
+            Slot::Key { tenant, digest } => keys::key_late(tenant, digest),
+        }
+    }
+}
+
+impl Store {
+    /// Stores the outcome unless there is one, and gives the one that is stored.
+    pub async fn put_outcome(&self, slot: &Slot, outcome: &Outcome) -> Result<Outcome, StoreError> {
+        match self.put(outcome.item_in(slot), Condition::absent()).await? {
+            Written::Stored => Ok(outcome.clone()),
+            Written::Refused(Some(item)) => Outcome::read(&item),
+            Written::Refused(None) => Err(StoreError::corrupt(slot.outcome_key().to_string(), "refused but absent")),
+        }
+    }
+
+    pub async fn outcome(&self, slot: &Slot) -> Result<Option<Outcome>, StoreError> {
+        self.get(&slot.outcome_key()).await?.as_ref().map(Outcome::read).transpose()
+    }
+
+    /// Keeps what came of a call after its outcome was stored. The first one stays.
+    pub async fn put_late_result(&self, slot: &Slot, result: &Outcome) -> Result<(), StoreError> {
+        let mut item = result.item_at(&slot.late_key(), slot);
+        item.insert("at".into(), n(crate::now_ms()));
+        self.put(item, Condition::absent()).await.map(drop)
+    }
+
+    /// What came of a call after its outcome was stored, if anything.
+    pub async fn late_result(&self, slot: &Slot) -> Result<Option<Outcome>, StoreError> {
+        self.get(&slot.late_key()).await?.as_ref().map(Outcome::read).transpose()
     }
 }

@@ -48,13 +48,12 @@ async fn keys(unit: &mut Unit, list: &List) -> Vec<String> {
     unit.list(&inbox(), list).await.unwrap().items.into_iter().map(|document| document.key).collect()
 }
 
-fn call() -> (RunId, ToolCallId) {
-    (RunId::new("run_1").unwrap(), ToolCallId::new("c1").unwrap())
+fn call() -> Slot {
+    Slot::Call { run: RunId::new("run_1").unwrap(), call: ToolCallId::new("c1").unwrap() }
 }
 
 fn with_outcome(outcome: Option<Outcome>) -> Attached {
-    let (run, call) = call();
-    Attached { call: Some(CallPart { run, call, outcome }), progress: None }
+    Attached { call: Some(CallPart { slot: call(), outcome }), progress: None }
 }
 
 #[tokio::test]
@@ -266,8 +265,7 @@ async fn writes_and_outcome_are_committed_once_whoever_runs_the_call() {
 #[tokio::test]
 async fn a_closed_call_commits_nothing() {
     let store = store().await;
-    let (run, call) = call();
-    store.put_outcome(&run, &call, &Outcome::Closed).await.unwrap();
+    store.put_outcome(&call(), &Outcome::Closed).await.unwrap();
     for outcome in [Some(Outcome::Done(json!(1))), None] {
         let mut mine = unit(&store);
         mine.put(&inbox(), "late", &json!(1)).await.unwrap();
@@ -279,10 +277,9 @@ async fn a_closed_call_commits_nothing() {
 #[tokio::test]
 async fn a_slice_is_committed_once_and_moves_the_cursor() {
     let store = store().await;
-    let (run, call) = call();
-    let slot = Slot::Call { run: run.clone(), call: call.clone() };
+    let slot = call();
     let slice = |step: u64| Attached {
-        call: Some(CallPart { run: run.clone(), call: call.clone(), outcome: None }),
+        call: Some(CallPart { slot: slot.clone(), outcome: None }),
         progress: Some(ProgressPart { slot: slot.clone(), step, cursor: Some(json!({"done": (step + 1) * 10})) }),
     };
     assert_eq!(store.progress(&slot).await.unwrap(), None);

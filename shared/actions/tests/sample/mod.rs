@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tandem_actions::{ActionDef, ActionError, Call, Context, Effect, Method, Registry, Scope, action};
 use tandem_embedded::Engine;
 use tandem_protocol::{Caller, Principal, RunId, TenantId, ToolCallId, UserId};
-use tandem_store::{Outcome, Store};
+use tandem_store::{Outcome, Slot, Store};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -85,16 +85,20 @@ impl App {
     }
 
     pub(crate) async fn outcome(&self, id: &str) -> Option<Outcome> {
-        self.store.outcome(&run(), &ToolCallId::new(id).unwrap()).await.unwrap()
+        self.store.outcome(&slot(id)).await.unwrap()
     }
 
     pub(crate) async fn put_outcome(&self, id: &str, outcome: Outcome) {
-        self.store.put_outcome(&run(), &ToolCallId::new(id).unwrap(), &outcome).await.unwrap();
+        self.store.put_outcome(&slot(id), &outcome).await.unwrap();
     }
 }
 
 fn run() -> RunId {
     RunId::new("run_1").unwrap()
+}
+
+fn slot(id: &str) -> Slot {
+    Slot::Call { run: run(), call: ToolCallId::new(id).unwrap() }
 }
 
 fn scope() -> Scope {

@@ -1,4 +1,4 @@
-//! What a commit requires or writes besides documents: the outcome of a tool call, the progress of a long one.
+//! What a commit requires or writes besides documents: the outcome of a call, the progress of a long one.
 
 use serde_json::Value;
 use tandem_protocol::{RunId, TenantId, ToolCallId};
@@ -21,8 +21,7 @@ pub struct Attached {
 /// Requires that the call has no outcome yet.
 #[derive(Debug, Clone)]
 pub struct CallPart {
-    pub run: RunId,
-    pub call: ToolCallId,
+    pub slot: Slot,
     /// Put in the same transaction.
     pub outcome: Option<Outcome>,
 }
@@ -37,7 +36,7 @@ pub struct ProgressPart {
     pub cursor: Option<Value>,
 }
 
-/// Where the progress of a long call is kept.
+/// Where the outcome of a call is kept, and the progress of a long one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Slot {
     /// A tool call of a run.
@@ -66,7 +65,7 @@ impl Slot {
 
 impl CallPart {
     pub(super) fn key(&self) -> Key {
-        keys::call(&self.run, &self.call)
+        self.slot.outcome_key()
     }
 }
 

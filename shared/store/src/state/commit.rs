@@ -99,7 +99,7 @@ impl Unit {
                 Of::Call,
                 match &call.outcome {
                     Some(outcome) => {
-                        let item = outcome.item(&call.run, &call.call);
+                        let item = outcome.item_in(&call.slot);
                         size.bytes += crate::items::text(&item, "body").len();
                         self.store.put_operation(item, Condition::absent())
                     }
