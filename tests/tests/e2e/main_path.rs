@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use reqwest::Method;
 use serde_json::{Value, json};
 use tandem_tests::{Dev, End, Log, Split};
 
@@ -103,6 +104,22 @@ async fn the_headers_are_those_of_the_protocol() {
         ("x-workflow-run-id", run.as_str()),
     ]);
     assert_eq!(headers, want);
+}
+
+#[tokio::test]
+async fn a_browser_of_any_origin_may_send_its_headers() {
+    let dev = Dev::start(&[]).await;
+    for (path, method) in [("/api/agent-chat", "POST"), ("/runs/run_1/events", "GET"), ("/threads/t", "DELETE")] {
+        let request = dev.api().request(Method::OPTIONS, path).header("origin", "https://app.example");
+        let asked = "authorization,content-type,last-event-id";
+        let request = request.header("access-control-request-method", method);
+        let answer = request.header("access-control-request-headers", asked).send().await.unwrap();
+        let header = |name: &str| answer.headers()[name].to_str().unwrap();
+        let told = ["access-control-allow-origin", "access-control-allow-headers"].map(header);
+        assert_eq!((answer.status().as_u16(), told), (200, ["*", asked]));
+        let methods = header("access-control-allow-methods");
+        assert!(methods.split(',').any(|allowed| allowed == method), "{methods}");
+    }
 }
 
 #[tokio::test]

@@ -138,7 +138,7 @@ async fn seventy_seconds_with_the_real_constants() {
         return;
     }
     let split = Split::start(2, 1, &[("AGENT_CHAT_DURABLE_BACKGROUND", "false")]).await;
-    let mut stream: Stream = split.api(0).say(&steps(7, 50, "200ms")).await;
+    let mut stream: Stream = split.api(0).say(&steps(7, 50, "220ms")).await;
     let run = stream.run();
     let mut log = Log::default();
     // The window ends after 55 s; the client comes back, to another process.
