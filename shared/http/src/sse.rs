@@ -171,8 +171,8 @@ impl State {
                     }
                 },
                 () = tokio::time::sleep_until(self.window) => {
-                    // The response stays open while its process holds the run: frozen, it could not go on.
-                    if !self.runtime.is_driving(&self.run) {
+                    // An invocation does not end while it holds the run: frozen, it could not go on.
+                    if self.deadline.is_none() || !self.runtime.is_driving(&self.run) {
                         self.leave().await;
                         return None;
                     }
