@@ -1,5 +1,8 @@
 //! What an action's code knows of its call.
 
+use std::any::Any;
+use std::sync::Arc;
+
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -9,6 +12,8 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::resources::Resources;
+use crate::run::Job;
 use crate::state::State;
 use crate::{ActionError, Call, Effect};
 
@@ -18,6 +23,9 @@ pub struct Context {
     pub state: State,
     call: Call,
     effect: Effect,
+    /// Where the outcome is stored, if anywhere.
+    outcome: Option<Slot>,
+    resources: Resources,
     /// Slices that are committed.
     pub(crate) step: u64,
     cursor: Option<Value>,
@@ -38,22 +46,26 @@ pub(crate) enum Stopped {
 
 impl Context {
     /// Begins a run; a checkpointed call goes on from its stored cursor.
-    pub(crate) async fn begin(call: &Call, effect: Effect) -> Result<Self, StoreError> {
-        let stored = match effect {
-            Effect::Checkpointed => call.store.progress(&slot(call)).await?,
-            Effect::Read | Effect::Transactional | Effect::Keyed | Effect::External => None,
-        };
-        let (step, cursor) = stored.map_or((0, None), |progress| (progress.step, Some(progress.cursor)));
-        Ok(Context {
+    pub(crate) async fn begin(job: &Job<'_>) -> Result<Self, StoreError> {
+        let (call, effect) = (job.call, job.effect());
+        let mut ctx = Context {
             state: State::new(call, effect != Effect::Read),
             call: call.clone(),
             effect,
-            step,
-            cursor,
+            outcome: job.slot.clone(),
+            resources: job.resources.clone(),
+            step: 0,
+            cursor: None,
             ids: 0,
             checkpointed: watch::Sender::new(Instant::now()),
             stopped: None,
-        })
+        };
+        if effect == Effect::Checkpointed
+            && let Some(stored) = call.store.progress(&ctx.progress_slot()).await?
+        {
+            (ctx.step, ctx.cursor) = (stored.step, Some(stored.cursor));
+        }
+        Ok(ctx)
     }
 
     pub fn principal(&self) -> &Principal {
@@ -91,6 +103,14 @@ impl Context {
 
     pub fn cancellation(&self) -> &CancellationToken {
         &self.call.cancel
+    }
+
+    /// What the application gave its actions with [`Registry::with`](crate::Registry::with).
+    pub fn resource<T: Any + Send + Sync>(&self) -> Result<Arc<T>, ActionError> {
+        self.resources.get().ok_or_else(|| {
+            tracing::error!(resource = std::any::type_name::<T>(), "the registry was not given a resource");
+            ActionError::failed("not_configured", "What this action needs is not set up: a fault on our side.")
+        })
     }
 
     /// Milliseconds since 1970, the same for every run of this call.
@@ -163,22 +183,28 @@ impl Context {
         Ok(self.state.unit.commit(attached).await?)
     }
 
-    /// What belongs to a commit of this call: a tool call must be open, a long one must be at this step.
+    /// What belongs to a commit of this call: it must be open, a long one must be at this step.
     fn attached(&self, outcome: Option<Outcome>, cursor: Option<Value>) -> Attached {
-        let call = self.call.slot().map(|slot| CallPart { slot, outcome });
+        let call = self.outcome.clone().map(|slot| CallPart { slot, outcome });
         let progress = (self.effect == Effect::Checkpointed).then(|| ProgressPart {
-            slot: slot(&self.call),
+            slot: self.progress_slot(),
             step: self.step,
             cursor,
         });
         Attached { call, progress }
     }
+
+    /// Where the progress of a long call is kept: it is, also where its outcome is not.
+    fn progress_slot(&self) -> Slot {
+        self.outcome.clone().unwrap_or_else(|| {
+            let Principal { tenant, user, .. } = &self.call.principal;
+            let digest = digest([user.as_str(), self.call.idempotency_key.as_str()]);
+            Slot::Key { tenant: tenant.clone(), digest }
+        })
+    }
 }
 
-fn slot(call: &Call) -> Slot {
-    call.slot().unwrap_or_else(|| {
-        let Principal { tenant, user, .. } = &call.principal;
-        let digest = hex::encode(Sha256::digest(format!("{user}\n{}", call.idempotency_key)));
-        Slot::Key { tenant: tenant.clone(), digest }
-    })
+/// One name for several texts that hold no line break.
+pub(crate) fn digest<const N: usize>(texts: [&str; N]) -> String {
+    hex::encode(Sha256::digest(texts.join("\n")))
 }

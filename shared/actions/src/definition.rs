@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::Value;
 
 use crate::Effect;
 use crate::handler::{Erased, Handler};
@@ -24,6 +25,7 @@ pub const fn action(name: &'static str) -> ActionBuilder {
         name,
         effect: Effect::External,
         method: Method::Post,
+        approval: None,
         roles: &[],
         surfaces: Surfaces::ALL,
         timeout: TIMEOUT,
@@ -47,6 +49,8 @@ pub(crate) struct Options {
     pub(crate) name: &'static str,
     pub(crate) effect: Effect,
     pub(crate) method: Method,
+    /// None: what the effect suggests.
+    pub(crate) approval: Option<Approval>,
     pub(crate) roles: &'static [&'static str],
     pub(crate) surfaces: Surfaces,
     pub(crate) timeout: Duration,
@@ -61,6 +65,15 @@ pub enum Method {
     Post,
     Put,
     Delete,
+}
+
+/// Whether a person must agree before the agent's call runs. People who call directly are not asked.
+#[derive(Debug, Clone, Copy)]
+pub enum Approval {
+    Never,
+    Always,
+    /// When this is true of the input, which has been checked.
+    When(fn(&Value) -> bool),
 }
 
 /// The doors through which an action can be called.
@@ -87,6 +100,12 @@ impl ActionBuilder {
     /// POST if not said.
     pub const fn method(mut self, method: Method) -> Self {
         self.0.method = method;
+        self
+    }
+
+    /// For `External` always if not said, for others never.
+    pub const fn approval(mut self, approval: Approval) -> Self {
+        self.0.approval = Some(approval);
         self
     }
 

@@ -28,6 +28,14 @@ impl Effect {
         }
     }
 
+    /// Whether it changes things that the store's transactions do not hold.
+    pub(crate) fn is_elsewhere(self) -> bool {
+        match self {
+            Effect::Keyed | Effect::External => true,
+            Effect::Read | Effect::Transactional | Effect::Checkpointed => false,
+        }
+    }
+
     /// Whether a new holder simply calls again what may have begun. Otherwise it stores `unknown`.
     pub fn may_run_again(self) -> bool {
         match self {

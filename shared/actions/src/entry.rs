@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tandem_protocol::{Caller, Principal};
 
-use crate::definition::ActionDef;
+use crate::definition::{ActionDef, Approval};
 use crate::schema;
 use crate::{Effect, Method};
 
@@ -76,6 +76,17 @@ impl Entry {
     /// JSON Schema of the input as models are given it: what every provider takes.
     pub fn tool_schema(&self) -> &Value {
         &self.tool
+    }
+
+    /// Whether a person must agree before the agent's call with this input runs. `input` is what
+    /// [`Registry::check`](crate::Registry::check) gave.
+    pub fn needs_approval(&self, input: &Value) -> bool {
+        match (self.def.options.approval, self.effect()) {
+            (Some(Approval::Never), _) => false,
+            (Some(Approval::Always), _) | (None, Effect::External) => true,
+            (Some(Approval::When(is_needed)), _) => is_needed(input),
+            (None, Effect::Read | Effect::Transactional | Effect::Checkpointed | Effect::Keyed) => false,
+        }
     }
 
     /// Whether the action can be called through this door.

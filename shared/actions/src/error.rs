@@ -29,15 +29,22 @@ pub enum ActionError {
     /// More than one commit, or one answer, can hold; the text says what to do.
     #[error("{0}")]
     TooLarge(String),
-    /// The run ended first; nothing was changed.
-    #[error("the run has ended; nothing was changed")]
+    /// The run ended first: a transactional call has changed nothing, others may have.
+    #[error("the run ended before this was done")]
     Closed,
-    /// Its holder disappeared in the middle of an external effect: it may or may not have happened.
+    /// Its holder disappeared in the middle of an external effect, or the action cannot tell (it then returns this):
+    /// it may or may not have happened.
     #[error("it may or may not have happened: check before you try again")]
     Unknown,
     /// The holder was told to stop, or its time is up. Nothing is stored; the effect decides who goes on.
     #[error("stopped before it was done")]
     Cancelled,
+    /// Another request with the same idempotency key is being carried out: send the same again in a moment.
+    #[error("the same call is under way: send it again in a moment, with the same key")]
+    InProgress,
+    /// The idempotency key was used with another input: choose a new one.
+    #[error("this idempotency key was used with another input: choose a new key for a new call")]
+    KeyReused,
     /// The store has no answer: try the same call again.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -62,7 +69,29 @@ impl ActionError {
             ActionError::Closed => "closed",
             ActionError::Unknown => "unknown",
             ActionError::Cancelled => "cancelled",
+            ActionError::InProgress => "in_progress",
+            ActionError::KeyReused => "key_reused",
             ActionError::Store(_) => "store_unavailable",
+        }
+    }
+
+    /// Whether this can be the outcome of a call. With the others nothing is settled: whoever goes on decides by the
+    /// effect.
+    pub(crate) fn settles(&self) -> bool {
+        match self {
+            ActionError::Cancelled
+            | ActionError::Store(_)
+            | ActionError::Closed
+            | ActionError::Unknown
+            | ActionError::InProgress
+            | ActionError::KeyReused => false,
+            ActionError::NotFound { .. }
+            | ActionError::Forbidden
+            | ActionError::Invalid(_)
+            | ActionError::Failed { .. }
+            | ActionError::Timeout(_)
+            | ActionError::Conflict
+            | ActionError::TooLarge(_) => true,
         }
     }
 

@@ -1,5 +1,6 @@
 //! The registry: every action of the application, and the one door to them.
 
+use std::any::Any;
 use std::time::Duration;
 
 use indexmap::IndexMap;
@@ -8,7 +9,9 @@ use tandem_protocol::{ActionName, Caller, Principal};
 
 use crate::definition::ActionDef;
 use crate::entry::Entry;
-use crate::{ActionError, Call, Effect, RegistryError, input, run, text};
+use crate::resources::Resources;
+use crate::run::Job;
+use crate::{ActionError, Call, Effect, RegistryError, input, once, run, text};
 
 /// Most names that are suggested for an unknown one.
 const MAX_NEAR: usize = 3;
@@ -17,6 +20,7 @@ const MAX_NEAR: usize = 3;
 #[derive(Debug)]
 pub struct Registry {
     entries: IndexMap<&'static str, Entry>,
+    resources: Resources,
 }
 
 /// An action as a model sees it.
@@ -41,7 +45,14 @@ impl Registry {
                 return Err(refused("there is another action of this name".into()));
             }
         }
-        Ok(Registry { entries })
+        Ok(Registry { entries, resources: Resources::default() })
+    }
+
+    /// Gives the actions a value that they find with `ctx.resource`, such as a client or a configuration.
+    #[must_use]
+    pub fn with<T: Any + Send + Sync>(mut self, resource: T) -> Self {
+        self.resources.add(resource);
+        self
     }
 
     /// The tools that the agent may use for this principal, always in the same order.
@@ -85,10 +96,19 @@ impl Registry {
     /// With a tool call the stored outcome is what is returned: `Done` as `Ok`, and `Failed` (also for a refused
     /// input, a timeout or a panic) as [`ActionError::Failed`]. Besides there are only `Closed` and `Unknown`, which
     /// were stored before, and `Cancelled` and `Store`, with which nothing is stored.
+    ///
+    /// The same holds for a call with an idempotency key, except that one that is not let in stores nothing. Who sends
+    /// a key that is in use waits for its outcome, and gets `InProgress` when that takes too long.
     pub async fn call(&self, name: &str, input: Value, call: Call) -> Result<Value, ActionError> {
-        match self.admit(name, input, &call.principal, call.caller) {
-            Ok((entry, input)) => run::run(&entry.def, input, &call).await,
-            Err(error) => run::fail(&call, error).await,
+        let slot = call.tool_slot();
+        let (entry, input) = match self.admit(name, input, &call.principal, call.caller) {
+            Ok(admitted) => admitted,
+            Err(error) => return run::fail(&call.store, slot.as_ref(), error).await,
+        };
+        let mut call = call;
+        match call.once.take().filter(|_| slot.is_none() && entry.effect() != Effect::Read) {
+            Some(once) => once::call(&entry.def, input, call, &once, &self.resources).await,
+            None => run::run(Job { def: &entry.def, call: &call, slot, resources: &self.resources }, input).await,
         }
     }
 

@@ -105,6 +105,7 @@ impl Turn<'_> {
             thread: Some(self.run.thread_id.clone()),
             turn: Some(self.run.turn_id.clone()),
             tool_call: Some(call.id.clone()),
+            once: None,
             idempotency_key: Call::key_of(&self.run.run_id, &call.id),
             started_at: self.run.created_at,
             deadline: self.hard,

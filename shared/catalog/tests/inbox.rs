@@ -40,6 +40,7 @@ impl Inbox {
             thread: None,
             turn: None,
             tool_call: None,
+            once: None,
             idempotency_key: key.into(),
             started_at: STARTED_AT,
             deadline: Instant::now() + Duration::from_secs(300),

@@ -54,6 +54,7 @@ impl App {
             thread: None,
             turn: None,
             tool_call: None,
+            once: None,
             idempotency_key: "key".into(),
             started_at: 1_700_000_000_000,
             deadline: Instant::now() + Duration::from_secs(100_000),

@@ -1,0 +1,198 @@
+//! A call that was sent with an idempotency key: one effect and one outcome, however often and wherever it is sent.
+//!
+//! The first request stores an intent and carries the call out, with signs of life beside the work. Others wait for
+//! the outcome. One that sees no sign of life for a lease takes the intent, and goes on by the effect: what may run
+//! again does, with the same key and from the last checkpoint; of an external effect nobody knows. Taking it too early
+//! does no harm, as the outcome is put once, whoever is right.
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use tandem_store::{Intent, IntentKey, Outcome, Slot, new_id};
+use tokio::time::{Duration, Instant, sleep};
+
+use crate::context::digest;
+use crate::definition::ActionDef;
+use crate::resources::Resources;
+use crate::run::{self, Job};
+use crate::settle::returned;
+use crate::{ActionError, Call, Once};
+
+/// Pause between two looks at the outcome, at first and at most.
+const LOOK: Duration = Duration::from_millis(20);
+const MAX_LOOK: Duration = Duration::from_millis(400);
+
+/// Carries the call out, or waits for whoever does. `call.once` has been taken out of `call`.
+pub(crate) async fn call(
+    def: &ActionDef,
+    input: Value,
+    call: Call,
+    once: &Once,
+    resources: &Resources,
+) -> Result<Value, ActionError> {
+    let principal = &call.principal;
+    let names = [principal.user.as_str(), def.options.name, once.key.as_str()];
+    let key = IntentKey { tenant: principal.tenant.clone(), digest: digest(names) };
+    let mine = Intent { input: canonical(&input), started_at: call.started_at, holder: new_id(), beat: 0 };
+    let held = match call.store.put_intent(&key, &mine).await? {
+        None => mine,
+        Some(theirs) if theirs.input != mine.input => return Err(ActionError::KeyReused),
+        Some(theirs) => match wait(def, &call, once, &key, theirs, mine.holder).await? {
+            Waited::Settled(outcome) => return returned(outcome),
+            Waited::Taken(held) if def.options.effect.may_run_again() => held,
+            Waited::Taken(held) => {
+                let unknown = call.store.put_outcome(&slot(&key, &held), &Outcome::Unknown).await?;
+                return returned(unknown);
+            }
+        },
+    };
+    let slot = slot(&key, &held);
+    // The other side must be able to tell two people's equal keys apart.
+    let idempotency_key = format!("{}/{}", key.digest, held.started_at);
+    let call = Call { idempotency_key, started_at: held.started_at, ..call };
+    let mut held = Held { call: &call, key: &key, intent: held };
+    let job = Job { def, call: &call, slot: Some(slot), resources };
+    let result = tokio::select! {
+        result = run::run(job, input) => result,
+        never = held.keep(once.heartbeat) => match never {},
+    };
+    if let Err(ActionError::Cancelled | ActionError::Store(_)) = &result {
+        held.leave().await;
+    }
+    result
+}
+
+/// Where the outcome is stored: a key that is used again after it has expired has another one.
+fn slot(key: &IntentKey, intent: &Intent) -> Slot {
+    let digest = digest([key.digest.as_str(), &intent.started_at.to_string()]);
+    Slot::Key { tenant: key.tenant.clone(), digest }
+}
+
+/// What came of waiting.
+enum Waited {
+    Settled(Outcome),
+    /// Nobody carried the call out any more; now we do.
+    Taken(Intent),
+}
+
+/// Waits until the call has an outcome, or whoever carries it out is gone.
+async fn wait(
+    def: &ActionDef,
+    call: &Call,
+    once: &Once,
+    key: &IntentKey,
+    mut seen: Intent,
+    holder: String,
+) -> Result<Waited, ActionError> {
+    let slot = slot(key, &seen);
+    let until = call.deadline.min(Instant::now() + def.options.timeout + once.lease);
+    let every = once.heartbeat.min(once.lease / 3);
+    let (mut alive_at, mut look_at, mut pause) = (Instant::now(), Instant::now() + every, LOOK);
+    loop {
+        if let Some(outcome) = call.store.outcome(&slot).await? {
+            return Ok(Waited::Settled(outcome));
+        }
+        if seen.holder.is_empty() || alive_at.elapsed() >= once.lease {
+            let next = Intent { holder: holder.clone(), beat: seen.beat + 1, ..seen.clone() };
+            if call.store.move_intent(key, &seen, &next).await? {
+                return Ok(Waited::Taken(next));
+            }
+            look_at = Instant::now();
+        }
+        if Instant::now() + pause >= until {
+            return Err(ActionError::InProgress);
+        }
+        tokio::select! {
+            () = call.cancel.cancelled() => return Err(ActionError::Cancelled),
+            () = sleep(pause) => pause = (pause * 2).min(MAX_LOOK),
+        }
+        if Instant::now() >= look_at {
+            look_at = Instant::now() + every;
+            // Gone, or a later call with the same key: this one is over.
+            let now = call.store.intent(key).await?.filter(|now| now.started_at == seen.started_at);
+            let now = now.ok_or(ActionError::InProgress)?;
+            if (now.beat, &now.holder) != (seen.beat, &seen.holder) {
+                (seen, alive_at) = (now, Instant::now());
+            }
+        }
+    }
+}
+
+/// An intent that this call carries out.
+struct Held<'a> {
+    call: &'a Call,
+    key: &'a IntentKey,
+    intent: Intent,
+}
+
+impl Held<'_> {
+    /// Gives signs of life for ever, or until the intent is somebody else's.
+    async fn keep(&mut self, heartbeat: Duration) -> std::convert::Infallible {
+        loop {
+            sleep(heartbeat).await;
+            let next = Intent { beat: self.intent.beat + 1, ..self.intent.clone() };
+            match self.call.store.move_intent(self.key, &self.intent, &next).await {
+                Ok(true) => self.intent = next,
+                // The work goes on: its outcome is put once, by whoever is first.
+                Ok(false) => std::future::pending().await,
+                Err(error) => tracing::warn!(%error, "a sign of life could not be stored"),
+            }
+        }
+    }
+
+    /// Lets the next request go on at once. It is only faster than a lease, so a failure does not matter.
+    async fn leave(&self) {
+        let next = Intent { holder: String::new(), beat: self.intent.beat + 1, ..self.intent.clone() };
+        if let Err(error) = self.call.store.move_intent(self.key, &self.intent, &next).await {
+            tracing::warn!(%error, "an intent could not be left");
+        }
+    }
+}
+
+/// A digest of the whole input in which the order of fields does not matter.
+fn canonical(input: &Value) -> String {
+    fn write(value: &Value, out: &mut String) {
+        match value {
+            Value::Object(fields) => {
+                let mut fields: Vec<_> = fields.iter().collect();
+                fields.sort_by_key(|(name, _)| *name);
+                out.push('{');
+                for (name, value) in fields {
+                    out.push_str(&Value::from(name.as_str()).to_string());
+                    out.push(':');
+                    write(value, out);
+                    out.push(',');
+                }
+                out.push('}');
+            }
+            Value::Array(items) => {
+                out.push('[');
+                for item in items {
+                    write(item, out);
+                    out.push(',');
+                }
+                out.push(']');
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => out.push_str(&value.to_string()),
+        }
+    }
+    let mut text = String::new();
+    write(input, &mut text);
+    hex::encode(Sha256::digest(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_order_of_fields_does_not_make_another_input() {
+        let input = |text: &str| canonical(&serde_json::from_str(text).unwrap());
+        assert_eq!(input(r#"{"a":1,"b":{"c":2,"d":[3,null]}}"#), input(r#"{"b":{"d":[3,null],"c":2},"a":1}"#));
+        let long = |end: &str| canonical(&json!({"text": "x".repeat(10_240) + end}));
+        assert_ne!(long("y"), long("z"));
+        for (a, b) in [(json!([1, 2]), json!([2, 1])), (json!({"a": "1"}), json!({"a": 1})), (json!([[]]), json!([]))] {
+            assert_ne!(canonical(&a), canonical(&b));
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Settling a call by its effect: what it has done and its outcome are stored together, and the stored one counts.
+
+use serde_json::Value;
+use tandem_store::{Commit, Outcome};
+
+use crate::context::{Context, Stopped};
+use crate::definition::Options;
+use crate::redact::redacted;
+use crate::run::{Ended, Job};
+use crate::{ActionError, Effect};
+
+/// Longest result whatever an action says: its item must fit into the store, beside what else is in a transaction.
+const MAX_STORED_OUTPUT: usize = 380 * 1024;
+/// Longest text of a failure, in bytes.
+const MAX_FAILURE: usize = 4096;
+
+/// Commits what a run has done with its outcome. None: the race was lost, run again.
+pub(crate) async fn settle(
+    job: &Job<'_>,
+    ctx: &mut Context,
+    ended: Ended,
+) -> Result<Option<Result<Value, ActionError>>, ActionError> {
+    match ctx.stopped.take() {
+        Some(Stopped::Lost) => return Ok(None),
+        Some(Stopped::Settled(outcome)) => return Ok(Some(returned(outcome))),
+        None => {}
+    }
+    if let Some(failure) = ctx.state.failure.take() {
+        return Err(ActionError::Store(failure));
+    }
+    let effect = job.effect();
+    let result = match ended {
+        Ended::Broken(error) => return Ok(Some(broken(job, error).await)),
+        Ended::Returned(result) => result.and_then(|output| fitting(&job.def.options, output)),
+    };
+    let outcome = match &result {
+        Ok(output) => Outcome::Done(output.clone()),
+        // The action itself cannot tell: the mail server did not answer.
+        Err(ActionError::Unknown) if effect == Effect::External => {
+            ctx.state.unit.discard_writes();
+            Outcome::Unknown
+        }
+        Err(error) if !error.settles() => return Ok(Some(Err(error.clone()))),
+        Err(error) => {
+            ctx.state.unit.discard_writes();
+            failure(error)
+        }
+    };
+    let plain = match effect {
+        Effect::Read => true,
+        // Also a failure depends on what was read; without a place for it nobody stores it.
+        Effect::Transactional | Effect::Checkpointed | Effect::Keyed | Effect::External => {
+            job.slot.is_none() && (result.is_err() || !ctx.state.unit.has_writes())
+        }
+    };
+    if plain {
+        return Ok(Some(match &job.slot {
+            Some(slot) => returned(job.call.store.put_outcome(slot, &outcome).await?),
+            None => result.map_err(safe),
+        }));
+    }
+    match ctx.conclude(&outcome).await {
+        Ok(Commit::Committed(_)) if job.slot.is_some() => Ok(Some(returned(outcome))),
+        Ok(Commit::Committed(_)) => Ok(Some(result.map_err(safe))),
+        Ok(Commit::Settled(stored)) => {
+            keep_late(job, &outcome, &stored).await;
+            Ok(Some(returned(stored)))
+        }
+        Ok(Commit::Lost) if effect != Effect::External => Ok(None),
+        // It happened elsewhere and cannot run again; here its changes no longer fit.
+        Ok(Commit::Lost) => {
+            let text = "It has happened, but what it was to change here has changed in the meantime.";
+            Ok(Some(job.fail(ActionError::failed("conflict", text)).await))
+        }
+        Err(error) => Ok(Some(job.fail(error).await)),
+    }
+}
+
+/// A run that panicked or took too long. What it changes elsewhere may have happened all the same.
+async fn broken(job: &Job<'_>, error: ActionError) -> Result<Value, ActionError> {
+    let error = match error {
+        ActionError::Timeout(_) if job.effect().is_elsewhere() => ActionError::failed(
+            "timeout",
+            format!("{error}, and may have happened all the same: check before you try again"),
+        ),
+        other => other,
+    };
+    let Some(slot) = &job.slot else { return Err(error) };
+    let outcome = match job.effect() {
+        Effect::External => Outcome::Unknown,
+        Effect::Read | Effect::Transactional | Effect::Checkpointed | Effect::Keyed => failure(&error),
+    };
+    tracing::warn!(action = job.def.options.name, code = error.code(), "an action broke off");
+    let stored = job.call.store.put_outcome(slot, &outcome).await?;
+    keep_late(job, &outcome, &stored).await;
+    returned(stored)
+}
+
+/// Keeps what came of a call whose outcome others have stored by now, beside that outcome and never in its place.
+async fn keep_late(job: &Job<'_>, late: &Outcome, stored: &Outcome) {
+    let Some(slot) = job.slot.as_ref().filter(|_| job.effect().is_elsewhere()) else { return };
+    if matches!(stored, Outcome::Unknown | Outcome::Closed) && !matches!(late, Outcome::Unknown | Outcome::Closed) {
+        // What was told does not change by it, so neither does a failure to keep it.
+        if let Err(error) = job.call.store.put_late_result(slot, late).await {
+            tracing::warn!(%error, action = job.def.options.name, "a late result could not be kept");
+        }
+    }
+}
+
+/// The result, if it is no longer than it may be.
+fn fitting(options: &Options, output: Value) -> Result<Value, ActionError> {
+    let (has, most) = (output.to_string().len(), options.max_output.min(MAX_STORED_OUTPUT));
+    if has <= most {
+        return Ok(output);
+    }
+    let text = format!("The result has {has} bytes, at most {most} can be returned: ask for less at a time.");
+    Err(ActionError::failed("output_too_large", text))
+}
+
+/// The stored form of an error; its text ends with the code in brackets.
+pub(crate) fn failure(error: &ActionError) -> Outcome {
+    let mut message = redacted(&error.to_string());
+    let code = format!(" [{}]", error.code());
+    if let Some(bare) = message.strip_suffix(&code) {
+        message.truncate(bare.len());
+    }
+    let end = (0..=MAX_FAILURE.min(message.len())).rev().find(|at| message.is_char_boundary(*at)).unwrap_or(0);
+    message.truncate(end);
+    Outcome::Failed(message + &code)
+}
+
+/// An error without the secrets that an action may have put into its text.
+fn safe(error: ActionError) -> ActionError {
+    match error {
+        ActionError::Failed { code, message } => ActionError::Failed { code, message: redacted(&message) },
+        other => other,
+    }
+}
+
+/// What a stored outcome means to the caller.
+pub(crate) fn returned(outcome: Outcome) -> Result<Value, ActionError> {
+    match outcome {
+        Outcome::Done(output) => Ok(output),
+        Outcome::Failed(text) => Err(ActionError::from_stored(&text)),
+        Outcome::Unknown => Err(ActionError::Unknown),
+        Outcome::Closed => Err(ActionError::Closed),
+    }
+}
