@@ -85,6 +85,23 @@ impl Api {
         Answer { status, body }
     }
 
+    /// Sends a request that must be refused; gives the problem without the id of its request, with the seconds of
+    /// `Retry-After` where it has that header.
+    pub async fn refusal(&self, request: RequestBuilder) -> Value {
+        let response = request.send().await.unwrap();
+        let status = response.status().as_u16();
+        let header = |name: &str| response.headers().get(name).map(|value| value.to_str().unwrap().to_owned());
+        let (kind, retry_after) = (header("content-type"), header("retry-after"));
+        let text = response.text().await.unwrap();
+        assert_eq!(kind.as_deref(), Some("application/problem+json"), "{status} {text}");
+        let mut problem: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(problem["status"], status, "{problem}");
+        assert_eq!(problem["retryAfter"].as_u64(), retry_after.map(|seconds| seconds.parse().unwrap()), "{problem}");
+        let id = problem.as_object_mut().unwrap().remove("requestId");
+        assert!(id.is_some_and(|id| id.is_string()), "{problem}");
+        problem
+    }
+
     /// Reads something that must be there.
     pub async fn read(&self, path: &str) -> Value {
         let answer = self.answer(self.get(path)).await;

@@ -4,7 +4,7 @@ use reqwest::header::HeaderMap;
 use reqwest::{RequestBuilder, Response};
 use tokio::time::timeout;
 
-use crate::PATIENCE;
+use crate::{PATIENCE, until};
 
 /// One event: its number, and its data as received.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,9 +36,15 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Sends the request, which must be answered by a stream.
+    /// Sends the request, which must be answered by a stream; again where the answer says so, as on a machine that is
+    /// too busy for its store.
     pub async fn open(request: RequestBuilder) -> Self {
-        let response = timeout(PATIENCE, request.send()).await.expect("an answer in time").unwrap();
+        let response = until("an answer", async || {
+            let sent = request.try_clone().unwrap().send();
+            let response = timeout(PATIENCE, sent).await.expect("an answer in time").unwrap();
+            (response.status() != 503).then_some(response)
+        })
+        .await;
         Self::of(response).await
     }
 

@@ -1,6 +1,6 @@
 //! What belongs to somebody else is like what does not exist.
 
-use reqwest::{Method, RequestBuilder};
+use reqwest::Method;
 use serde_json::{Value, json};
 use tandem_tests::{Api, Split, Started, new_id};
 
@@ -29,11 +29,11 @@ async fn what_belongs_to_somebody_else_is_unknown() {
             (Method::GET, "/threads/ID", &thread, &no_thread),
             (Method::GET, "/threads/ID/messages", &thread, &no_thread),
         ] {
-            let ask = async |id: &str| refusal(&api, api.request(method.clone(), &path.replace("ID", id))).await;
+            let ask = async |id: &str| api.refusal(api.request(method.clone(), &path.replace("ID", id))).await;
             let got = ask(foreign).await;
             assert_eq!((got["status"].as_u64(), &got), (Some(404), &ask(unknown).await), "{path} as {other}");
         }
-        let start = async |thread: &str| refusal(&api, api.chat(&json!({"message": "x", "threadId": thread}))).await;
+        let start = async |thread: &str| api.refusal(api.chat(&json!({"message": "x", "threadId": thread}))).await;
         let got = start(&thread).await;
         assert_eq!((got["status"].as_u64(), &got), (Some(404), &start(&no_thread).await), "start as {other}");
         assert_eq!(api.read("/threads").await, json!({"items": []}));
@@ -42,17 +42,8 @@ async fn what_belongs_to_somebody_else_is_unknown() {
     let api = split.api(0).as_person("local.person");
     let body =
         json!({"id": thread, "messages": [{"id": "m", "role": "user", "parts": [{"type": "text", "text": "x"}]}]});
-    assert_eq!(refusal(&api, api.chat(&body)).await["status"], 404);
+    assert_eq!(api.refusal(api.chat(&body)).await["status"], 404);
     split.table().is_still(&before).await;
-}
-
-/// A problem without the id of its request.
-async fn refusal(api: &Api, request: RequestBuilder) -> Value {
-    let mut answer = api.answer(request).await;
-    assert_eq!(answer.body["status"], answer.status);
-    let id = answer.body.as_object_mut().unwrap().remove("requestId");
-    assert!(id.is_some_and(|id| id.is_string()));
-    answer.body
 }
 
 /// The status and the text of an answer that may be a stream or nothing.
