@@ -33,12 +33,13 @@ pub(crate) async fn load(store: &Store, run: &Run, input: &Input) -> Result<Hist
         Some(thread) => store.messages(thread, user_n.saturating_sub(MAX_MESSAGES) & !1, user_n).await?,
         None => Vec::new(),
     };
+    let (tenant, thread_id) = (&run.owner.tenant, &run.thread_id);
     let before: Vec<Said> = futures::stream::iter(said)
         .map(|message| async {
             match message.body {
                 MessageBody::User { text } => Ok(Said::User(text)),
                 MessageBody::Assistant { run } => {
-                    let (transcript, _) = store.transcript(&run).await?;
+                    let transcript = store.answer(tenant, thread_id, &run).await?;
                     Ok::<_, Stop>(Said::Assistant(transcript))
                 }
             }

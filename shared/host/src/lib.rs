@@ -30,9 +30,17 @@ pub fn table_name() -> String {
     env("TABLE_NAME").unwrap_or_else(|| "tandem".into())
 }
 
+/// How long the logs of runs are kept.
+pub fn retention_days() -> Result<u32> {
+    match env("RUN_RETENTION_DAYS") {
+        None => Ok(30),
+        Some(days) => days.trim().parse().context("RUN_RETENTION_DAYS must be a whole number of days"),
+    }
+}
+
 /// The store on AWS, or at `AWS_ENDPOINT_URL_DYNAMODB`. On a local endpoint the table is created when it is missing.
 pub async fn store() -> Result<Store> {
-    let store = Store::new(dynamodb().await, table_name());
+    let store = Store::new(dynamodb().await, table_name()).with_retention_days(retention_days()?);
     if is_local_store() {
         store.create_table().await.context("the table could not be created at AWS_ENDPOINT_URL_DYNAMODB")?;
     }

@@ -37,7 +37,7 @@ pub(crate) struct PageView<T> {
 }
 
 /// A message: a user's text, or the fold of its run's log.
-pub(crate) async fn ui_message(store: &Store, message: Message) -> Result<UiMessage, StoreError> {
+pub(crate) async fn ui_message(store: &Store, thread: &Thread, message: Message) -> Result<UiMessage, StoreError> {
     match message.body {
         MessageBody::User { text } => Ok(UiMessage {
             id: message.id,
@@ -47,7 +47,7 @@ pub(crate) async fn ui_message(store: &Store, message: Message) -> Result<UiMess
             run_id: None,
         }),
         MessageBody::Assistant { run } => {
-            let (transcript, _) = store.transcript(&run).await?;
+            let transcript = store.answer(&thread.tenant, &thread.thread, &run).await?;
             Ok(UiMessage {
                 id: MessageId::of_run(&run),
                 role: Role::Assistant,

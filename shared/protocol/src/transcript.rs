@@ -2,12 +2,13 @@
 //!
 //! Resuming a run, showing a message and asking the model again all read this and nothing else.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::{Chunk, FinishReason, MessageId, ProgressData, ToolCallId};
 
 /// The fold of a run's chunks so far.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Transcript {
     pub message_id: Option<MessageId>,
     pub metadata: Option<Value>,
@@ -18,7 +19,8 @@ pub struct Transcript {
 }
 
 /// How the log ended.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum End {
     Finish(FinishReason),
     Abort,
@@ -26,7 +28,7 @@ pub enum End {
 }
 
 /// One request to the model and the calls that it led to.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     pub parts: Vec<Part>,
     pub finished: bool,
@@ -34,14 +36,15 @@ pub struct Step {
     pub called: bool,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Part {
     Text { id: String, text: String, open: bool },
     Reasoning { id: String, text: String, open: bool, provider_metadata: Option<Value> },
     Call(ToolCall),
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
     pub id: ToolCallId,
     pub name: String,
@@ -51,7 +54,8 @@ pub struct ToolCall {
     pub progress: Option<ProgressData>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum CallState {
     /// The arguments are still arriving; so far this text.
     Streaming(String),

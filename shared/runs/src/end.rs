@@ -71,19 +71,22 @@ impl Runtime {
         let mut frees_thread = true;
         loop {
             let event = Event::End { by, reason: ending.reason() };
-            let next = match apply(&current, &event, now_ms(), &self.0.config.limits) {
+            let mut next = match apply(&current, &event, now_ms(), &self.0.config.limits) {
                 Ok(next) => next,
                 Err(refused) => return Ok(Err(refused)),
             };
-            let (terminal, unsettled) = match &known {
-                Some(log) => last_frame(&next, log.next, log.transcript, ending)?,
+            next.expires_at = Some(self.0.store.run_expiry());
+            let last = match &known {
+                Some(log) => last_frame(&next, log.next, log.transcript.clone(), ending)?,
                 None => {
                     let (transcript, position) = self.0.store.transcript(&run.run_id).await?;
-                    last_frame(&next, position, &transcript, ending)?
+                    last_frame(&next, position, transcript, ending)?
                 }
             };
+            let Last { terminal, answer, unsettled } = last;
             let open: Vec<ToolCallId> = unsettled.into_iter().filter(|call| !settled.contains(call)).collect();
-            match self.0.store.end_run(&next, current.version, &terminal, frees_thread, &open).await? {
+            let ended = self.0.store.end_run(&next, current.version, &terminal, &answer, frees_thread, &open);
+            match ended.await? {
                 EndWrite::Committed => {
                     tracing::info!(run = %run.run_id, reason = next.end_reason.map(EndReason::code), "ended");
                     return Ok(Ok(next));
@@ -104,17 +107,20 @@ impl Runtime {
     }
 }
 
-/// The last frame of a log, and the calls that may still be under way.
-fn last_frame(
-    run: &Run,
-    next: Seq,
-    transcript: &Transcript,
-    ending: &Ending,
-) -> Result<(Append, Vec<ToolCallId>), StoreError> {
+/// The end of a log as it is to be written.
+struct Last {
+    terminal: Append,
+    /// What the log says with its end.
+    answer: Transcript,
+    /// Calls that may still be under way.
+    unsettled: Vec<ToolCallId>,
+}
+
+fn last_frame(run: &Run, next: Seq, mut transcript: Transcript, ending: &Ending) -> Result<Last, StoreError> {
     let mut chunks = transcript.closing();
     chunks.push(match ending {
         Ending::Finish(finish_reason) => {
-            let metadata = metadata(run, transcript, *finish_reason);
+            let metadata = metadata(run, &transcript, *finish_reason);
             Chunk::Finish { finish_reason: *finish_reason, message_metadata: Some(metadata) }
         }
         Ending::Abort => Chunk::Abort { reason: None },
@@ -122,7 +128,8 @@ fn last_frame(
     });
     let intended = transcript.calls().filter(|call| call.state == CallState::Intended);
     let unsettled = intended.map(|call| call.id.clone()).collect();
-    Ok((Append::new(next, run.attempt, &chunks)?, unsettled))
+    chunks.iter().for_each(|chunk| transcript.apply(chunk));
+    Ok(Last { terminal: Append::new(next, run.attempt, &chunks)?, answer: transcript, unsettled })
 }
 
 fn metadata(run: &Run, transcript: &Transcript, finish_reason: FinishReason) -> serde_json::Value {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tandem_protocol::RunId;
 
-use crate::items::from_item;
+use crate::items::{Item, from_item, n, to_item};
 use crate::{Store, StoreError, keys};
 
 /// The input of a run; written with it, never changed.
@@ -19,6 +19,12 @@ pub struct Input {
 }
 
 impl Store {
+    pub(crate) fn input_item(&self, run: &RunId, input: &Input) -> Result<Item, StoreError> {
+        let mut item = to_item(&keys::input(run), input)?;
+        item.insert("expires_at".into(), n(self.expiry()));
+        Ok(item)
+    }
+
     pub async fn input(&self, run: &RunId) -> Result<Option<Input>, StoreError> {
         self.get(&keys::input(run)).await?.map(from_item).transpose()
     }

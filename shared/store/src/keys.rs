@@ -62,6 +62,15 @@ pub(crate) fn turn(tenant: &TenantId, thread: &ThreadId, turn: &TurnId) -> Key {
     key(thread_partition(tenant, thread), format!("TURN#{turn}"))
 }
 
+/// Sort key of a part of the answer that `run` gave.
+pub(crate) fn answer_sort(run: &RunId, part: usize) -> String {
+    format!("ANSWER#{run}#{part:04}")
+}
+
+pub(crate) fn answer(tenant: &TenantId, thread: &ThreadId, run: &RunId, part: usize) -> Key {
+    key(thread_partition(tenant, thread), answer_sort(run, part))
+}
+
 pub(crate) fn message_sort(n: u64) -> String {
     format!("MSG#{n:012}")
 }

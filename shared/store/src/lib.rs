@@ -6,6 +6,7 @@
 //! Every write that must not happen twice carries a `writer`, unique per logical write: a retry that meets its
 //! own earlier success recognises it and reports success.
 
+mod answers;
 mod error;
 mod feed;
 mod input;
@@ -51,12 +52,35 @@ pub struct Store {
     pub(crate) db: Client,
     pub(crate) table: String,
     feeds: Feeds,
+    /// How long the log of a run is kept, in seconds.
+    retention: i64,
 }
+
+/// How long logs are kept unless it is said otherwise: 30 days.
+const RETENTION_SECONDS: i64 = 30 * 24 * 3600;
+/// Items of a run go later than the run says, so that no reader finds half a log.
+const SLACK_SECONDS: i64 = 24 * 3600;
 
 impl Store {
     /// `table` must exist, see [`Store::create_table`].
     pub fn new(db: Client, table: impl Into<String>) -> Self {
-        Store { db, table: table.into(), feeds: Feeds::default() }
+        Store { db, table: table.into(), feeds: Feeds::default(), retention: RETENTION_SECONDS }
+    }
+
+    /// Keeps the logs of runs for so many days; messages are kept for ever.
+    #[must_use]
+    pub fn with_retention_days(self, days: u32) -> Self {
+        Store { retention: i64::from(days) * 24 * 3600, ..self }
+    }
+
+    /// When the items of a run that is written now may go, in seconds since 1970.
+    pub(crate) fn expiry(&self) -> i64 {
+        now_ms() / 1000 + self.retention + SLACK_SECONDS
+    }
+
+    /// When a run that ends now stops being readable, in seconds since 1970.
+    pub fn run_expiry(&self) -> i64 {
+        now_ms() / 1000 + self.retention
     }
 
     /// The same table without what this process knows of running logs, as another process would have it.

@@ -107,8 +107,10 @@ impl Append {
         self.frame.clone()
     }
 
-    pub(crate) fn item(&self, run: &RunId) -> Item {
+    /// `expires_at`: when the item may go, in seconds since 1970. Readers judge by the run's alone.
+    pub(crate) fn item(&self, run: &RunId, expires_at: i64) -> Item {
         let mut item = key_item(&keys::frame(run, self.frame.first));
+        item.insert("expires_at".into(), n(expires_at));
         item.insert("n".into(), n(self.frame.count));
         item.insert("attempt".into(), n(self.frame.attempt));
         item.insert("writer".into(), s(&self.writer));
@@ -137,7 +139,7 @@ pub struct Tail {
 impl Store {
     /// Puts a frame if its position is empty. `false`: another writer stands there, and this one must stop.
     pub async fn append(&self, run: &RunId, append: &Append) -> Result<bool, StoreError> {
-        let stored = match self.put(append.item(run), Condition::absent()).await? {
+        let stored = match self.put(append.item(run, self.expiry()), Condition::absent()).await? {
             Written::Stored => true,
             Written::Refused(found) => found.is_some_and(|item| text(&item, "writer") == append.writer),
         };

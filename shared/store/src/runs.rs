@@ -1,8 +1,9 @@
 //! Run records: read, changed by version, ended in one transaction, found when due.
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
-use tandem_protocol::{Run, RunId, ToolCallId};
+use tandem_protocol::{Run, RunId, ToolCallId, Transcript};
 
+use crate::answers::answer_items;
 use crate::items::{Item, from_item, n, s, to_item};
 use crate::log::Append;
 use crate::outcomes::Outcome;
@@ -55,19 +56,26 @@ impl Store {
         }
     }
 
-    /// Ends a run: the record, the terminal frame, the thread's freedom and a `closed` outcome for every call
-    /// that may still be under way, in one transaction.
+    /// Ends a run: the record, the terminal frame, the kept answer, the thread's freedom and a `closed` outcome for
+    /// every call that may still be under way, in one transaction. `answer` is what the log says with its end.
     pub async fn end_run(
         &self,
         next: &Run,
         version: u64,
         terminal: &Append,
+        answer: &Transcript,
         frees_thread: bool,
         unsettled: &[ToolCallId],
     ) -> Result<EndWrite, StoreError> {
+        let mut parts = answer_items(&next.owner.tenant, &next.thread_id, &next.run_id, answer)?.into_iter();
+        let first_part = parts.next().map(|part| self.replace_operation(part));
+        for part in parts {
+            // Of a long answer; without the first part they do not count.
+            self.db.put_item().table_name(&self.table).set_item(Some(part)).send().await?;
+        }
         let mut operations: Vec<TransactWriteItem> = vec![
             self.put_operation(run_item(next)?, Condition::version(version)),
-            self.put_operation(terminal.item(&next.run_id), Condition::absent()),
+            self.put_operation(terminal.item(&next.run_id, self.expiry()), Condition::absent()),
         ];
         if frees_thread {
             let active = Condition {
@@ -84,6 +92,7 @@ impl Store {
             let item = Outcome::Closed.item(&next.run_id, call);
             operations.push(self.put_operation(item, Condition::absent()));
         }
+        operations.extend(first_part);
         match self.transact(operations).await? {
             Transacted::Committed => {
                 self.feeds().publish(&next.run_id, terminal.frame());

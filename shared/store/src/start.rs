@@ -53,8 +53,8 @@ impl Store {
             self.put_operation(thread_item(thread)?, thread_condition),
             self.put_operation(to_item(&turn_key, turn)?, turn_condition),
             self.put_operation(run_item(run)?, Condition::absent()),
-            self.put_operation(to_item(&keys::input(&run.run_id), input)?, Condition::absent()),
-            self.put_operation(first.item(&run.run_id), Condition::absent()),
+            self.put_operation(self.input_item(&run.run_id, input)?, Condition::absent()),
+            self.put_operation(first.item(&run.run_id, self.expiry()), Condition::absent()),
             self.replace_operation(message_item(thread, &answer)?),
         ];
         if let Some(message) = &start.user_message {

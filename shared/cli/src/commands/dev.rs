@@ -35,6 +35,7 @@ pub(crate) async fn run(args: Args) -> Result<()> {
         format!("{} cannot be opened; is another `tandem dev` using it? Choose another --data", args.data.display())
     })?;
     let store = Store::new(engine.client(), tandem_host::table_name());
+    let store = store.with_retention_days(tandem_host::retention_days()?);
     store.create_table().await?;
     let listener = args.listen.bind().await?;
     let url = own_url(&listener)?;

@@ -130,7 +130,10 @@ pub(crate) async fn messages(
         MessageBody::User { .. } => true,
         MessageBody::Assistant { run } => thread.active.as_ref() != Some(run),
     });
-    let items: Vec<UiMessage> =
-        futures::stream::iter(shown).map(|message| ui_message(store, message)).buffered(READS).try_collect().await?;
+    let items: Vec<UiMessage> = futures::stream::iter(shown)
+        .map(|message| ui_message(store, &thread, message))
+        .buffered(READS)
+        .try_collect()
+        .await?;
     Ok(Json(Messages { page: PageView { items, cursor: page.cursor }, active_run_id: thread.active }))
 }

@@ -18,8 +18,8 @@ async fn read(runtime: &Runtime, run: &tandem_protocol::RunId, from: Seq) -> Vec
 #[tokio::test(flavor = "multi_thread")]
 async fn every_cursor_gives_every_later_chunk_once_while_the_run_is_written_and_after() {
     let world = World::new(patient()).await;
-    // A delta every 6 ms with a flush interval of 5 ms: about one chunk each.
-    let run = world.start("@say 260 every 6ms").await;
+    // Steps of which no two chunks can be merged, however slow the machine is.
+    let run = world.start(&"@say 2 every 5ms\n/read-email {\"emailId\":\"e-1\"}\n\n".repeat(25)).await;
     let other = world.elsewhere(patient());
     let claim = world.runtime.claim(&run.run_id, 1, HolderKind::Background, false, None).await.unwrap().unwrap();
     let driving = {
@@ -64,4 +64,22 @@ async fn a_cursor_ahead_of_a_live_run_waits_and_then_misses_nothing() {
     let whole = read(&other, &run.run_id, 0).await;
     assert!(whole.len() > 60, "{} chunks", whole.len());
     assert_eq!(early.await.unwrap(), whole[57..]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_kept_answer_is_what_the_log_says_however_long_it_is() {
+    let world = World::new(patient()).await;
+    for script in ["hello", "/list-emails {}\n\n@say 40000 every 0", "@fail context"] {
+        let run = world.start(script).await;
+        let claim = world.runtime.claim(&run.run_id, 1, HolderKind::Background, false, None).await.unwrap().unwrap();
+        world.runtime.drive(claim, world.runtime.budget(HolderKind::Background, None)).await;
+        let (said, next) = world.store.transcript(&run.run_id).await.unwrap();
+        assert!(said.end.is_some(), "{script}");
+        let kept = world.store.answer(&run.owner.tenant, &run.thread_id, &run.run_id).await.unwrap();
+        assert_eq!(kept, said, "{script}");
+        let ended = world.store.run(&run.run_id).await.unwrap().unwrap();
+        let days = (ended.expires_at.unwrap() - ended.ended_at.unwrap() / 1000) / (24 * 3600);
+        assert_eq!(days, 30);
+        println!("{script}: {next} chunks, {} bytes", serde_json::to_string(&kept).unwrap().len());
+    }
 }

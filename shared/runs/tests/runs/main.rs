@@ -1,6 +1,7 @@
 //! The promises of a run's life, against the embedded engine, a module per promise.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
 mod claims;
 mod harness;
 mod log;
