@@ -1,5 +1,5 @@
 use super::*;
-use crate::{ActionBuilder, Context, Method, Surfaces, action};
+use crate::{ActionBuilder, Approval, Context, Method, Surfaces, action};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -126,4 +126,29 @@ fn absent_arguments_are_an_empty_object() {
     let whole = json!("{\"searchText\": \"x\"}");
     assert!(registry.check("find", whole, &principal(&[]), Caller::Mcp).is_ok());
     assert!(registry.check("find", json!([1]), &principal(&[]), Caller::Mcp).is_err());
+}
+
+#[test]
+fn the_effect_says_whether_a_person_must_agree_unless_the_action_does() {
+    fn is_long(input: &Value) -> bool {
+        input["searchText"].as_str().is_some_and(|text| text.len() > 3)
+    }
+    let with = |effect, approval: Option<Approval>| {
+        let builder = action("find").effect(effect);
+        let builder = approval.map_or(builder, |approval| builder.approval(approval));
+        Registry::new(&[builder.run(&find)]).unwrap()
+    };
+    for (effect, approval, short, long) in [
+        (Effect::External, None, true, true),
+        (Effect::Keyed, None, false, false),
+        (Effect::Transactional, None, false, false),
+        (Effect::Read, None, false, false),
+        (Effect::External, Some(Approval::Never), false, false),
+        (Effect::Transactional, Some(Approval::Always), true, true),
+        (Effect::External, Some(Approval::When(is_long)), false, true),
+    ] {
+        let registry = with(effect, approval);
+        let needs = |text: &str| registry.get("find").unwrap().needs_approval(&json!({"searchText": text}));
+        assert_eq!((needs("abc"), needs("abcd")), (short, long), "{effect:?} {approval:?}");
+    }
 }

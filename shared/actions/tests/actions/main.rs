@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod effects;
+mod once;
 mod sample;
 
 use std::time::Duration;
@@ -53,18 +55,6 @@ async fn a_closed_call_changes_nothing() {
         assert!(matches!(result, Err(ActionError::Closed)), "{name}: {}", brief(&result));
         assert_eq!(app.value("n").await, None, "{name}");
     }
-}
-
-#[tokio::test]
-async fn an_external_call_whose_outcome_is_unknown_does_not_run_again() {
-    let app = App::new().await;
-    let input = json!({"name": "external", "by": 1});
-    app.put_outcome("c1", Outcome::Unknown).await;
-    assert!(matches!(app.call("call-out", input.clone(), app.tool("c1")).await, Err(ActionError::Unknown)));
-    assert_eq!(runs_of("external"), 0);
-    assert_eq!(brief(&app.call("call-out", input.clone(), app.tool("c2")).await), r#"{"value":1}"#);
-    assert_eq!(brief(&app.call("call-out", input, app.tool("c2")).await), r#"{"value":1}"#);
-    assert_eq!(runs_of("external"), 1);
 }
 
 #[tokio::test]

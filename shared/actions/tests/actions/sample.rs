@@ -7,16 +7,25 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tandem_actions::{ActionDef, ActionError, Call, Context, Effect, Method, Registry, Scope, action};
+use tandem_actions::{
+    ActionDef, ActionError, Call, Context, Effect, IdempotencyKey, Method, Once, Registry, Scope, action,
+};
 use tandem_embedded::Engine;
 use tandem_protocol::{Caller, Principal, RunId, TenantId, ToolCallId, UserId};
 use tandem_store::{Outcome, Slot, Store};
+use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// How often functions have run, by a name that each test chooses.
 static RUNS: Mutex<BTreeMap<String, u32>> = Mutex::new(BTreeMap::new());
+
+/// The idempotency keys with which `ring` has run, by a name that each test chooses.
+static RINGS: Mutex<BTreeMap<String, Vec<String>>> = Mutex::new(BTreeMap::new());
+
+/// What `call-out` and `ring` wait for, by a name that each test chooses; nothing, where there is no gate.
+static GATES: Mutex<BTreeMap<String, Arc<Semaphore>>> = Mutex::new(BTreeMap::new());
 
 /// A call that gets in the way of the next run of `overtaken`.
 pub(crate) static RIVAL: Mutex<Option<(Arc<Registry>, Call)>> = Mutex::new(None);
@@ -25,13 +34,41 @@ pub(crate) fn runs_of(name: &str) -> u32 {
     RUNS.lock().unwrap().get(name).copied().unwrap_or_default()
 }
 
+pub(crate) fn rings_of(name: &str) -> Vec<String> {
+    RINGS.lock().unwrap().get(name).cloned().unwrap_or_default()
+}
+
+/// From now on runs of this name wait until permits are added.
+pub(crate) fn gate(name: &str) -> Arc<Semaphore> {
+    let gate = Arc::new(Semaphore::new(0));
+    GATES.lock().unwrap().insert(name.to_owned(), Arc::clone(&gate));
+    gate
+}
+
+async fn pass(name: &str) {
+    let gate = GATES.lock().unwrap().get(name).cloned();
+    if let Some(gate) = gate {
+        gate.acquire().await.unwrap().forget();
+    }
+}
+
+/// Waits until something has run so often.
+pub(crate) async fn until_run(name: &str, times: u32) {
+    while runs_of(name) < times {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
 fn ran(name: &str) {
     *RUNS.lock().unwrap().entry(name.to_owned()).or_default() += 1;
 }
 
+/// Something that the application gives its actions.
+struct Greeting(&'static str);
+
 pub(crate) struct App {
     pub(crate) registry: Arc<Registry>,
-    store: Store,
+    pub(crate) store: Store,
     pub(crate) engine: Engine,
 }
 
@@ -40,7 +77,8 @@ impl App {
         let engine = Engine::in_memory().unwrap();
         let store = Store::new(engine.client(), "tandem");
         store.create_table().await.unwrap();
-        App { registry: Arc::new(Registry::new(ACTIONS).unwrap()), store, engine }
+        let registry = Registry::new(ACTIONS).unwrap().with(Greeting("hello"));
+        App { registry: Arc::new(registry), store, engine }
     }
 
     /// A call by a person.
@@ -61,6 +99,16 @@ impl App {
             cancel: CancellationToken::new(),
             progress: None,
         }
+    }
+
+    /// A call by a person that is sent with an idempotency key. What nobody works on for 300 ms is given up.
+    pub(crate) fn keyed(&self, key: &str) -> Call {
+        let once = Once {
+            key: IdempotencyKey::new(key).unwrap(),
+            heartbeat: Duration::from_millis(50),
+            lease: Duration::from_millis(300),
+        };
+        Call { once: Some(once), idempotency_key: tandem_store::new_id(), ..self.person() }
     }
 
     /// A tool call of the agent.
@@ -92,6 +140,10 @@ impl App {
     pub(crate) async fn put_outcome(&self, id: &str, outcome: Outcome) {
         self.store.put_outcome(&slot(id), &outcome).await.unwrap();
     }
+
+    pub(crate) async fn late_result(&self, id: &str) -> Option<Outcome> {
+        self.store.late_result(&slot(id)).await.unwrap()
+    }
 }
 
 fn run() -> RunId {
@@ -117,6 +169,9 @@ const ACTIONS: &[ActionDef] = &[
     action("derive").effect(Effect::Transactional).run(&derive),
     action("count-up").effect(Effect::Checkpointed).run(&count_up),
     action("call-out").effect(Effect::External).run(&call_out),
+    action("ring").effect(Effect::Keyed).run(&ring),
+    action("greet").effect(Effect::Transactional).run(&greet),
+    action("lack").effect(Effect::Transactional).run(&lack),
 ];
 
 /// Nothing to say.
@@ -249,5 +304,26 @@ async fn count_up(input: CountUp, ctx: &mut Context) -> Result<Sum, ActionError>
 
 async fn call_out(input: Add, _: &mut Context) -> Result<Sum, ActionError> {
     ran(&input.name);
-    Ok(Sum { value: input.by })
+    pass(&input.name).await;
+    match input.by {
+        0 => Err(ActionError::failed("refused", "Nobody is there.")),
+        -1 => Err(ActionError::Unknown),
+        -2 => panic!("on purpose"),
+        by => Ok(Sum { value: by }),
+    }
+}
+
+async fn ring(input: Named, ctx: &mut Context) -> Result<String, ActionError> {
+    RINGS.lock().unwrap().entry(input.name.clone()).or_default().push(ctx.idempotency_key().to_owned());
+    ran(&input.name);
+    pass(&input.name).await;
+    Ok(ctx.idempotency_key().to_owned())
+}
+
+async fn greet(_: Nothing, ctx: &mut Context) -> Result<&'static str, ActionError> {
+    Ok(ctx.resource::<Greeting>()?.0)
+}
+
+async fn lack(_: Nothing, ctx: &mut Context) -> Result<String, ActionError> {
+    Ok(ctx.resource::<String>()?.to_string())
 }
