@@ -130,14 +130,14 @@ impl Runtime {
             TurnEnd::Displaced => return Ok(Driven::Displaced),
             TurnEnd::StoreFailed(error) => return Err(error),
         };
-        self.finish(shared, log, &turn.transcript, &ending).await
+        self.finish(shared, log, turn.transcript, &ending).await
     }
 
     async fn finish(
         &self,
         shared: &Shared,
         log: &LogWriter,
-        transcript: &Transcript,
+        transcript: Transcript,
         ending: &Ending,
     ) -> Result<Driven, StoreError> {
         let Ok(next) = log.flush().await else { return Ok(Driven::Displaced) };

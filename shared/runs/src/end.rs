@@ -25,10 +25,10 @@ impl Ending {
     }
 }
 
-/// The end of a log as its holder knows it, so that it need not be read.
-pub(crate) struct KnownLog<'a> {
+/// A log up to a position. A holder knows its own; anybody else reads it.
+pub(crate) struct KnownLog {
     pub(crate) next: Seq,
-    pub(crate) transcript: &'a Transcript,
+    pub(crate) transcript: Transcript,
 }
 
 /// Why a run cannot be aborted.
@@ -64,45 +64,46 @@ impl Runtime {
         run: &Run,
         by: EndBy,
         ending: &Ending,
-        mut known: Option<KnownLog<'_>>,
+        known: Option<KnownLog>,
     ) -> Result<Result<Run, Refused>, StoreError> {
+        let store = &self.0.store;
         let mut current = run.clone();
         let mut settled: Vec<ToolCallId> = Vec::new();
         let mut frees_thread = true;
+        let mut log = match known {
+            Some(log) => log,
+            None => {
+                let (transcript, next) = store.transcript(&run.run_id).await?;
+                KnownLog { next, transcript }
+            }
+        };
         loop {
             let event = Event::End { by, reason: ending.reason() };
             let mut next = match apply(&current, &event, now_ms(), &self.0.config.limits) {
                 Ok(next) => next,
                 Err(refused) => return Ok(Err(refused)),
             };
-            next.expires_at = Some(self.0.store.run_expiry());
-            let last = match &known {
-                Some(log) => last_frame(&next, log.next, log.transcript.clone(), ending)?,
-                None => {
-                    let (transcript, position) = self.0.store.transcript(&run.run_id).await?;
-                    last_frame(&next, position, transcript, ending)?
-                }
-            };
-            let Last { terminal, answer, unsettled } = last;
+            next.expires_at = Some(store.run_expiry());
+            let Last { terminal, answer, unsettled } = last_frame(&next, &log, ending)?;
             let open: Vec<ToolCallId> = unsettled.into_iter().filter(|call| !settled.contains(call)).collect();
-            let ended = self.0.store.end_run(&next, current.version, &terminal, &answer, frees_thread, &open);
-            match ended.await? {
+            match store.end_run(&next, current.version, &terminal, &answer, frees_thread, &open).await? {
                 EndWrite::Committed => {
                     tracing::info!(run = %run.run_id, reason = next.end_reason.map(EndReason::code), "ended");
                     return Ok(Ok(next));
                 }
-                EndWrite::Refused { log_grew, thread_changed, settled: more, .. } => {
-                    if log_grew {
-                        known = None;
-                    }
+                EndWrite::Refused { thread_changed, settled: more, .. } => {
                     frees_thread &= !thread_changed;
                     settled.extend(more);
                 }
             }
-            current = match self.0.store.run(&run.run_id).await? {
-                Some(run) => run,
-                None => return Ok(Err(Refused::Missing)),
-            };
+            // Only what is new, and both at once: a holder that streams must not be faster for ever.
+            let (now, more) = tokio::try_join!(store.run(&run.run_id), store.log_from(&run.run_id, log.next))?;
+            for frame in more {
+                frame.parsed()?.iter().for_each(|chunk| log.transcript.apply(chunk));
+                log.next = frame.next();
+            }
+            let Some(now) = now else { return Ok(Err(Refused::Missing)) };
+            current = now;
         }
     }
 }
@@ -116,7 +117,8 @@ struct Last {
     unsettled: Vec<ToolCallId>,
 }
 
-fn last_frame(run: &Run, next: Seq, mut transcript: Transcript, ending: &Ending) -> Result<Last, StoreError> {
+fn last_frame(run: &Run, log: &KnownLog, ending: &Ending) -> Result<Last, StoreError> {
+    let mut transcript = log.transcript.clone();
     let mut chunks = transcript.closing();
     chunks.push(match ending {
         Ending::Finish(finish_reason) => {
@@ -129,7 +131,7 @@ fn last_frame(run: &Run, next: Seq, mut transcript: Transcript, ending: &Ending)
     let intended = transcript.calls().filter(|call| call.state == CallState::Intended);
     let unsettled = intended.map(|call| call.id.clone()).collect();
     chunks.iter().for_each(|chunk| transcript.apply(chunk));
-    Ok(Last { terminal: Append::new(next, run.attempt, &chunks)?, answer: transcript, unsettled })
+    Ok(Last { terminal: Append::new(log.next, run.attempt, &chunks)?, answer: transcript, unsettled })
 }
 
 fn metadata(run: &Run, transcript: &Transcript, finish_reason: FinishReason) -> serde_json::Value {

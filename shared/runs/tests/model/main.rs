@@ -1,0 +1,18 @@
+//! A model of a run's life, explored to its bounds: nothing runs twice and nothing is lost.
+//!
+//! What decides is the runtime's own: `apply`, `recovery`, `Effect` and the fold of the log. What the runtime does
+//! between reading and writing is mirrored here, and each place names the file that it mirrors. Approvals will join
+//! as two more endings and one more beginning; `moves.rs` is the place.
+
+#![allow(clippy::unwrap_used)]
+
+mod checks;
+mod guards;
+mod holder;
+mod life;
+mod log;
+mod moves;
+mod promises;
+mod record;
+mod rescue;
+mod world;
