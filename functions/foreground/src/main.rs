@@ -10,7 +10,8 @@ use tandem_http::{App, Deadline, Hosts, router};
 #[tokio::main]
 async fn main() -> Result<(), Error> {
     tracing::init_default_subscriber();
-    let authenticate = tandem_auth::authenticator_from_env(tandem_host::env)?;
+    // The runtime prints why a start failed; by anyhow these are the words for people.
+    let authenticate = tandem_auth::authenticator_from_env(tandem_host::env).map_err(anyhow::Error::from)?;
     let dispatch = tandem_host::dispatch(None).await?;
     let runtime = tandem_host::runtime(tandem_host::store().await?, dispatch, tandem_host::keys(false)?)?;
     let invocation = Invocation::foreground(runtime.config());

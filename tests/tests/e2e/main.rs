@@ -6,6 +6,7 @@ mod background_away;
 mod bad_input;
 mod cli;
 mod foreign;
+mod lambda;
 mod main_path;
 mod one_run;
 mod reconnect;
