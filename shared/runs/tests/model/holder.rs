@@ -99,7 +99,7 @@ pub(crate) fn next(view: &Log, attempt: u32, script: &[Effect], guards: &Guards)
         return intent;
     }
     // A step that an earlier attempt called is settled, not asked again.
-    let settling = step.called && step.calls.iter().all(|call| view.intent_of(call.id) != Some(attempt));
+    let settling = step.called && view.last_intent() != Some(attempt);
     let id = CallId { attempt, n: asked(view, attempt) };
     if facts.finished_steps == 0 && !settling {
         if let Some(effect) = script.get(step.calls.len()) {

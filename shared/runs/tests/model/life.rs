@@ -1,5 +1,6 @@
 //! The life of one run, as the checker explores it.
 
+use std::collections::HashSet;
 use std::time::Instant;
 
 use stateright::{Checker, HasDiscoveries, Model, Property};
@@ -43,16 +44,15 @@ impl Model for Life {
 
 /// What the checker found.
 pub(crate) struct Found {
-    pub(crate) states: usize,
     /// The promises that were broken, each with the shortest way there that was seen.
     pub(crate) broken: Vec<(&'static str, String)>,
 }
 
 /// Explores every order of moves within the bounds, and prints how much that was.
-pub(crate) fn explore(name: &str, bounds: Bounds, guards: Guards) -> Found {
+pub(crate) fn explore(name: &str, bounds: Bounds, guards: Guards, enough: HasDiscoveries) -> Found {
     let began = Instant::now();
     let life = Life { bounds, guards, rescued: Rescued::default() };
-    let checker = life.checker().threads(2).finish_when(HasDiscoveries::AnyFailures).spawn_bfs().join();
+    let checker = life.checker().threads(2).finish_when(enough).spawn_bfs().join();
     let broken: Vec<(&str, String)> = checker
         .discoveries()
         .into_iter()
@@ -70,5 +70,23 @@ pub(crate) fn explore(name: &str, bounds: Bounds, guards: Guards) -> Found {
     for (promise, path) in &broken {
         println!("  broken: {promise}\n  by: {path}");
     }
-    Found { states: checker.unique_state_count(), broken }
+    Found { broken }
+}
+
+/// Walks every world within the bounds, and fails if `missing` still names something at the end.
+pub(crate) fn explore_all(bounds: Bounds, mut missing: impl FnMut(&World) -> Vec<&'static str>) {
+    let mut seen: HashSet<World> = HashSet::new();
+    let mut waiting = vec![World::started(&bounds)];
+    let mut still = Vec::new();
+    while let Some(world) = waiting.pop() {
+        still = missing(&world);
+        if still.is_empty() {
+            return;
+        }
+        let mut made = Vec::new();
+        moves(&world, &bounds, &mut made);
+        let next = made.into_iter().filter_map(|made| world.after(made, &bounds, &Guards::ALL));
+        waiting.extend(next.filter(|next| seen.insert(next.clone())));
+    }
+    panic!("never reached: {still:?}");
 }

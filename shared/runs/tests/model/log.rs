@@ -61,6 +61,8 @@ struct Folded {
     frames: Vec<Frame>,
     hash: u64,
     facts: Facts,
+    /// The logs that one more frame has led to.
+    after: Mutex<HashMap<Frame, Log>>,
 }
 
 /// What the transcript of a log says, in the model's words.
@@ -127,7 +129,13 @@ impl Log {
         self.entries().any(Entry::is_terminal)
     }
 
-    /// The attempt that stored the intent of this call, unless the log ended before.
+    /// The attempt that stored the last intent.
+    pub(crate) fn last_intent(&self) -> Option<u32> {
+        let intends = |frame: &&Frame| frame.entries.iter().any(|entry| matches!(entry, Entry::Intent(_)));
+        self.frames().iter().rfind(intends).map(|frame| frame.attempt)
+    }
+
+    /// The attempt that stored the intent of this call.
     pub(crate) fn intent_of(&self, call: CallId) -> Option<u32> {
         let intends = |entry: &Entry| matches!(entry, Entry::Intent(calls) if calls.contains(&call));
         self.frames().iter().find(|frame| frame.entries.iter().any(intends)).map(|frame| frame.attempt)
@@ -136,14 +144,22 @@ impl Log {
     /// Puts a frame where nothing stands, or where the same frame does: that is a request sent twice, which the
     /// store knows by its `writer`. Without the fence the frame replaces what is there.
     pub(crate) fn put(&self, frame: Frame, fenced: bool) -> Put {
-        let mut frames = self.frames().to_vec();
-        match frames.binary_search_by_key(&frame.first, |frame| frame.first) {
-            Ok(at) if frames[at] == frame => return Put::Stored(self.clone()),
+        let at = self.frames().binary_search_by_key(&frame.first, |frame| frame.first);
+        match at {
+            Ok(at) if self.frames()[at] == frame => return Put::Stored(self.clone()),
             Ok(_) if fenced => return Put::Occupied,
-            Ok(at) => frames[at] = frame,
-            Err(at) => frames.insert(at, frame),
+            Ok(_) | Err(_) => {}
         }
-        Put::Stored(Self::of(frames))
+        let mut known = self.0.after.lock().unwrap();
+        let with = |at| {
+            let mut frames = self.frames().to_vec();
+            match at {
+                Ok(at) => frames[at] = frame.clone(),
+                Err(at) => frames.insert(at, frame.clone()),
+            }
+            Self::of(frames)
+        };
+        Put::Stored(known.entry(frame.clone()).or_insert_with(|| with(at)).clone())
     }
 
     fn of(frames: Vec<Frame>) -> Self {
@@ -154,7 +170,12 @@ impl Log {
         }
         let mut hasher = DefaultHasher::new();
         frames.hash(&mut hasher);
-        let log = Log(Arc::new(Folded { hash: hasher.finish(), facts: fold(&frames), frames: frames.clone() }));
+        let log = Log(Arc::new(Folded {
+            hash: hasher.finish(),
+            facts: fold(&frames),
+            frames: frames.clone(),
+            after: Mutex::default(),
+        }));
         known.insert(frames, log.clone());
         log
     }

@@ -3,7 +3,7 @@
 use stateright::Property;
 
 use crate::life::Life;
-use crate::log::{Entry, Outcome, State};
+use crate::log::{Entry, State};
 use crate::rescue;
 use crate::world::{Broken, World};
 
@@ -81,11 +81,3 @@ fn nothing_is_left_open(world: &World) -> bool {
         || (facts.closing.is_empty()
             && facts.calls.iter().all(|call| !unsettled(call.state) || world.outcome(call.id).is_some()))
 }
-
-/// What a model must be able to reach, or its promises would be empty.
-pub(crate) const SIGHTS: &[(&str, Promise)] = &[
-    ("completed in the last attempt", |w| w.log.entries().any(|e| *e == Entry::Finish) && w.holders.len() > 1),
-    ("aborted while a call ran", |w| w.outcomes.iter().any(|(_, outcome)| *outcome == Outcome::Closed)),
-    ("continued after a hand-over", |w| w.run.continuations > 0 && w.run.attempt > 1),
-    ("a step that was cut is asked again", |w| w.log.entries().any(|e| *e == Entry::ResetStep)),
-];
