@@ -1,10 +1,12 @@
 //! A client that went away anywhere comes back with its cursor, to any process, and receives every chunk once.
 
 use futures::StreamExt;
+use futures::future::{join, join_all};
 use futures::stream::iter;
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use tandem_tests::{Api, End, Env, Event, Log, Split, Stream};
+use tokio::sync::watch;
 
 /// As many chunks as possible: each word is one where the machine keeps up.
 const FINE: Env<'_> = &[("FLUSH_INTERVAL_MS", "0")];
@@ -91,16 +93,29 @@ async fn after_the_end_every_cursor_gives_the_rest_to_everybody() {
 async fn while_it_is_written_every_cursor_gives_the_rest_to_everybody() {
     let split = Split::start(2, 1, FINE).await;
     let (here, there) = (split.api(0), split.api(1));
-    let mut stream = here.say(&long("25ms")).await;
+    let mut stream = here.say(&long("30ms")).await;
     let run = &stream.run();
-    // A client for every cursor, most of them before there is such a chunk, in the ways that wait for it.
+    let (written, _) = watch::channel(0);
+    // A client for every cursor, in the ways that wait for the next chunk; each comes when its chunk is about to be
+    // written or just was.
     let clients = (0..AT_LEAST).map(|after| {
         let (there, way) = (there.clone(), WAYS[usize::try_from(after).unwrap() % 3]);
-        async move { (after, rest(&there, run, way, after).await) }
+        let mut written = written.subscribe();
+        async move {
+            written.wait_for(|next| next + 3 >= after).await.unwrap();
+            (after, rest(&there, run, way, after).await)
+        }
     });
-    let mut log = Log::default();
-    let (end, rests) = futures::join!(log.read_all(&mut stream), futures::future::join_all(clients));
-    assert_eq!(end, End::Done);
+    let writing = async {
+        let mut log = Log::default();
+        while let Some(event) = stream.next().await {
+            log.add(event);
+            written.send_replace(log.next());
+        }
+        assert_eq!(stream.ended(), End::Done);
+        log
+    };
+    let (log, rests) = join(writing, join_all(clients)).await;
     for (after, rest) in rests {
         assert_eq!(rest, log.after_chunk(after), "{after}");
     }
@@ -134,7 +149,7 @@ async fn going_away_again_and_again_loses_nothing() {
     let run = stream.run();
     let hoppers = [2, 5, 11, 40].map(|stride| hop(&apis, &run, stride));
     let mut log = Log::default();
-    let (end, hopped) = futures::join!(log.read_all(&mut stream), futures::future::join_all(hoppers));
+    let (end, hopped) = join(log.read_all(&mut stream), join_all(hoppers)).await;
     assert_eq!(end, End::Done);
     for got in hopped {
         assert_eq!(got, log);

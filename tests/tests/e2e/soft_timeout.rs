@@ -70,10 +70,11 @@ async fn steps_that_are_finished_are_never_done_again() {
 
 #[tokio::test]
 async fn a_long_turn_passes_through_many_holders() {
-    let env = [SMALL, &[("BACKGROUND_SOFT_TIMEOUT_MS", "1000")]].concat();
-    let split = Split::start(1, 2, &env).await;
-    let log = whole(&split, &steps(5, 25, "25ms")).await;
-    log.says_each_word_once(125);
+    let short = [("FOREGROUND_SOFT_TIMEOUT_MS", "1500"), ("BACKGROUND_SOFT_TIMEOUT_MS", "1500")];
+    let split = Split::start(1, 2, &[SMALL, &short, &[("MAX_CONTINUATIONS", "90")]].concat()).await;
+    // Short steps: however slow the machine, each holder finishes some.
+    let log = whole(&split, &steps(40, 5, "20ms")).await;
+    log.says_each_word_once(200);
     let attempts = log.attempts();
     assert!(attempts.len() >= 3, "{attempts:?}");
     assert_eq!(attempts[0], "1 foreground claimed");
@@ -100,9 +101,10 @@ async fn a_run_that_was_taken_back_is_handed_over_once_there_is_a_background() {
 #[tokio::test]
 async fn without_any_background_the_foreground_goes_on_by_itself() {
     let quick = [("CLAIM_GRACE_MS", "300"), ("LEASE_MS", "900"), ("HEARTBEAT_MS", "200")];
-    let split = Split::start(1, 0, &[SMALL, &quick].concat()).await;
-    let log = whole(&split, &steps(3, 20, "25ms")).await;
-    log.says_each_word_once(60);
+    let longer = [("FOREGROUND_SOFT_TIMEOUT_MS", "1500")];
+    let split = Split::start(1, 0, &[SMALL, &quick, &longer].concat()).await;
+    let log = whole(&split, &steps(20, 5, "20ms")).await;
+    log.says_each_word_once(100);
     let attempts = log.attempts();
     assert!(attempts.len() >= 2, "{attempts:?}");
     assert!(attempts.iter().all(|attempt| attempt.contains("foreground")), "{attempts:?}");
@@ -116,17 +118,21 @@ async fn a_step_that_fits_nowhere_ends_with_the_true_reason() {
     let last = log.values().last().unwrap();
     assert_eq!(last["type"], "error", "{last}");
     assert!(last["errorText"].as_str().unwrap().ends_with(" [no_progress]"), "{last}");
-    // One attempt that finished a step, and three in a row that finished none.
-    assert_eq!(log.attempts().len(), 4);
+    // An attempt that finished a step, and three in a row that finished none.
+    assert!(log.attempts().len() >= 4, "{:?}", log.attempts());
     // What was completed is kept.
     assert_eq!(log.parts()[1], json!({"type": "text", "text": "hello", "state": "done"}));
 }
 
 #[tokio::test]
-async fn a_response_stays_open_while_its_process_drives() {
-    let more = [("STREAM_WINDOW_MS", "300"), ("FOREGROUND_SOFT_TIMEOUT_MS", "20000")];
+async fn a_window_that_ends_in_the_process_that_drives_stops_nothing() {
+    let more = [("STREAM_WINDOW_MS", "500"), ("FOREGROUND_SOFT_TIMEOUT_MS", "20000")];
     let split = Split::start(1, 0, &[SMALL, &more].concat()).await;
-    let log = whole(&split, "@say 60 every 20ms").await;
+    let mut stream = split.api(0).say("@say 60 every 20ms").await;
+    let run = stream.run();
+    let mut log = Log::default();
+    assert_eq!(log.read_all(&mut stream).await, End::Window);
+    split.api(0).follow(&run, &mut log).await;
     assert_eq!(log.attempts(), ["1 foreground claimed"]);
     log.says_each_word_once(60);
 }

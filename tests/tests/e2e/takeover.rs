@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tandem_tests::{Api, Dev, End, Env, FakeBackground, Log, Split, Stream, until};
 
 /// A death is noticed soon, and a busy machine does not look like one.
-const SOON: Env<'_> = &[("LEASE_MS", "1500"), ("HEARTBEAT_MS", "300"), ("DUE_AHEAD_MS", "300")];
+const SOON: Env<'_> = &[("LEASE_MS", "2000"), ("HEARTBEAT_MS", "250"), ("DUE_AHEAD_MS", "300")];
 
 /// 300 emails in slices, for about two seconds.
 const IMPORT: &str = "/import-emails {\"count\":300,\"delayMs\":80}";
@@ -84,7 +84,12 @@ async fn a_run_that_nobody_watches_is_found_by_the_sweeper() {
     let mut split = Split::start(1, 2, SOON).await;
     let api = split.api(0);
     let run = api.start(&json!({"message": "@say 40 every 20ms"})).await.run;
-    api.run_is(&run, "running").await;
+    // Looked at for a moment, and left alone.
+    until("the run to be under way", async || {
+        let page = api.answer(api.events(&run, None)).await;
+        (page.body["events"].as_array().unwrap().len() > 5).then_some(())
+    })
+    .await;
     split.backgrounds[0].kill();
     let swept = until("the sweeper to find it", async || {
         let swept = split.sweep().await;
@@ -120,7 +125,7 @@ async fn a_foreground_that_drives_dies_and_the_background_ends_the_run() {
 
 #[tokio::test]
 async fn a_foreground_that_only_streams_dies_and_the_run_does_not_notice() {
-    let mut split = Split::start(2, 1, SOON).await;
+    let mut split = Split::start(2, 1, &[]).await;
     let mut stream = split.api(0).say("@say 50 every 20ms").await;
     let run = stream.run();
     let mut log = Log::default();
