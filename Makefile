@@ -5,8 +5,8 @@ SHELL := /usr/bin/env bash
 CARGO ?= cargo
 
 dev: ## everything in one process on http://127.0.0.1:8787
-	@echo "Building; the first time takes some minutes."
-	@$(CARGO) build --quiet --bin tandem
+	@echo "Building; the first time takes three to ten minutes."
+	@$(CARGO) build --bin tandem
 	@$(CARGO) run --quiet --bin tandem -- dev $(ARGS)
 
 check: ## format, lints and the build of everything

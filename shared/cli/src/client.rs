@@ -6,6 +6,8 @@ use anyhow::{Context, Result, bail};
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde_json::Value;
 
+use crate::output::say;
+
 /// How long a server may be gone before the client gives up.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Seconds that one request waits for a chunk.
@@ -15,7 +17,7 @@ const WAIT: &str = "20";
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct Target {
     /// Address of the running or deployed system.
-    #[arg(long, env = "TANDEM_URL", default_value = "http://127.0.0.1:8787")]
+    #[arg(long, env = "TANDEM_URL", default_value = "http://127.0.0.1:8787", value_parser = url)]
     url: String,
     /// Bearer token.
     #[arg(long, env = "TANDEM_TOKEN", hide_env_values = true)]
@@ -33,8 +35,13 @@ impl Client {
         Ok(Client { http, target })
     }
 
+    /// The first request: if nobody listens there, it says so at once.
+    pub(crate) async fn first(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value> {
+        self.json(method, path, body, Duration::ZERO).await
+    }
+
     /// Sends a JSON request, again while the server is away or busy. Only for requests that may be repeated.
-    pub(crate) async fn json(&self, method: Method, path: &str, body: Option<&Value>) -> Result<Value> {
+    async fn json(&self, method: Method, path: &str, body: Option<&Value>, patience: Duration) -> Result<Value> {
         let began = std::time::Instant::now();
         let mut pause = Duration::from_millis(100);
         loop {
@@ -48,10 +55,19 @@ impl Client {
                 }
                 Ok(response) if passing(response.status()) => problem(response).await,
                 Ok(response) => bail!("{}", problem(response).await),
-                Err(error) => format!("{} does not answer ({error})", self.target.url),
+                Err(error) if error.is_connect() && patience.is_zero() => {
+                    bail!(
+                        "nobody listens at {}; is `make dev` running? --url or TANDEM_URL name another place",
+                        self.target.url
+                    )
+                }
+                Err(error) => format!("{} does not answer ({})", self.target.url, error.without_url()),
             };
             if began.elapsed() > PATIENCE {
                 bail!("{problem}; gave up after {} s", PATIENCE.as_secs());
+            }
+            if pause < Duration::from_millis(200) {
+                say(format_args!("{problem}; trying again for {} s", PATIENCE.as_secs()));
             }
             tokio::time::sleep(pause).await;
             pause = (pause * 2).min(Duration::from_secs(2));
@@ -65,9 +81,12 @@ impl Client {
         mut after: Option<u64>,
         mut each: impl FnMut(u64, &Value),
     ) -> Result<String> {
+        let mut patience = Duration::ZERO;
         loop {
             let cursor = after.map(|after| format!("&after={after}")).unwrap_or_default();
-            let page = self.json(Method::GET, &format!("/runs/{run}/events?wait={WAIT}{cursor}"), None).await?;
+            let page =
+                self.json(Method::GET, &format!("/runs/{run}/events?wait={WAIT}{cursor}"), None, patience).await?;
+            patience = PATIENCE;
             for event in page["events"].as_array().into_iter().flatten() {
                 let seq = event["seq"].as_u64().context("an event without a number")?;
                 each(seq, &event["chunk"]);
@@ -86,6 +105,14 @@ impl Client {
             Some(token) => request.bearer_auth(token),
             None => request,
         }
+    }
+}
+
+/// An address that requests can be sent to.
+fn url(text: &str) -> Result<String, String> {
+    match reqwest::Url::parse(text) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(text.to_owned()),
+        _ => Err("must be an address that begins with http:// or https://".into()),
     }
 }
 

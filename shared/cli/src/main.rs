@@ -4,6 +4,7 @@
 
 mod client;
 mod commands;
+mod output;
 mod serve;
 
 use std::process::ExitCode;
@@ -46,10 +47,7 @@ async fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            #[allow(clippy::print_stderr)]
-            {
-                eprintln!("tandem: {error:#}");
-            }
+            output::say(format_args!("tandem: {error:#}"));
             ExitCode::FAILURE
         }
     }

@@ -9,6 +9,8 @@ use clap::Args;
 use tandem_runs::Runtime;
 use tokio::net::TcpListener;
 
+use crate::output::say;
+
 /// How long runs under way may take to notice that the process ends; what is left is recovered by others.
 const DRAIN: Duration = Duration::from_secs(1);
 
@@ -49,6 +51,9 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, runtime: &Runti
         () = stopped() => {}
     }
     runtime.tasks().close();
+    if !runtime.tasks().is_empty() {
+        say("Runs are left under way; they go on about 15 s after Tandem is started again.");
+    }
     // Streams are cut and runs are left: clients come back with their cursor, and the runs are recovered.
     let _ = tokio::time::timeout(DRAIN, runtime.tasks().wait()).await;
     Ok(())
@@ -69,10 +74,4 @@ pub(crate) async fn stopped() {
         _ = tokio::signal::ctrl_c() => {}
         () = terminate => {}
     }
-}
-
-/// A line for the person who started the process.
-#[allow(clippy::print_stderr)]
-pub(crate) fn say(line: impl std::fmt::Display) {
-    eprintln!("{line}");
 }

@@ -64,7 +64,7 @@ pub fn router(app: App) -> Router {
         router = router.route("/_agent-native/agent-chat/_process-run", post(routes::process_run::process));
     }
     let router = router
-        .fallback(|| async { ApiError::not_found("There is no such path; GET /healthz shows what runs here.") })
+        .fallback(|| async { ApiError::not_found("There is no such path; the README lists those that are.") })
         .method_not_allowed_fallback(|| async { ApiError::method_not_allowed() })
         .layer(from_fn(request::identify))
         .with_state(app);

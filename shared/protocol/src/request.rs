@@ -116,6 +116,9 @@ impl Faults {
 }
 
 fn native(body: &Body, message: &Value, faults: &mut Faults) -> Option<AgentChat> {
+    if body.id.is_some() {
+        faults.add::<()>("/id", "goes with messages; with message, threadId names the thread");
+    }
     let thread: Option<ThreadId> = faults.id("/threadId", &body.thread_id);
     let turn: Option<TurnId> = faults.id("/turnId", &body.turn_id);
     let (text, named) = user_message("/message", message, faults);
@@ -234,6 +237,7 @@ mod tests {
                 vec!["/threadId", "/turnId", "/message"],
             ),
             (r#"{"message": "x", "whenBusy": "later"}"#, vec!["/whenBusy"]),
+            (r#"{"message": "x", "id": "t"}"#, vec!["/id"]),
             (r#"{"message": {"id": "m1", "parts": [{"type": "text", "text": "x"}]}, "turnId": "m2"}"#, vec!["/turnId"]),
             (
                 r#"{"message": {"parts": [{"type": "file", "url": "data:"}]}}"#,

@@ -3,10 +3,13 @@
 use anyhow::Result;
 use tandem_http::{App, Hosts, router};
 
-use crate::serve::{Listen, own_url, say, serve};
+use crate::commands::SPLIT;
+use crate::output::say;
+use crate::serve::{Listen, own_url, serve};
 
 /// Serve the endpoint for signed dispatches. Hand-overs go to BACKGROUND_URL, or to this process.
 #[derive(clap::Args)]
+#[command(after_help = SPLIT)]
 pub(crate) struct Args {
     #[command(flatten)]
     listen: Listen,

@@ -1,7 +1,5 @@
 //! `tandem chat`: start a turn and follow it.
 
-use std::io::Write;
-
 use anyhow::{Context, Result, bail};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -9,14 +7,15 @@ use tandem_protocol::{Chunk, Transcript};
 use tandem_store::new_id;
 
 use crate::client::{Client, Target};
-use crate::serve::say;
+use crate::output::{print, say, write};
 
 /// Start a turn and follow it: the text as it arrives on stderr, the whole message as JSON on stdout.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// What to say.
+    #[arg(value_parser = clap::builder::NonEmptyStringValueParser::new())]
     message: String,
-    /// Go on in this conversation.
+    /// Go on in this conversation; a new id begins one of that name.
     #[arg(long)]
     thread: Option<String>,
     /// One of the models that the system offers.
@@ -36,7 +35,7 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     if let Some(model) = args.model {
         body["model"] = model.into();
     }
-    let started = client.json(Method::POST, "/api/agent-chat", Some(&body)).await?;
+    let started = client.first(Method::POST, "/api/agent-chat", Some(&body)).await?;
     let run = started["runId"].as_str().context("the answer names no run")?;
     say(format_args!("{run} in {thread}"));
     let mut transcript = Transcript::default();
@@ -50,10 +49,7 @@ pub(crate) async fn run(args: Args) -> Result<()> {
         .await?;
     say("");
     let result = json!({"runId": run, "threadId": thread, "status": status, "parts": transcript.ui_parts()});
-    #[allow(clippy::print_stdout)]
-    {
-        println!("{result}");
-    }
+    print(&result);
     if status == "completed" { Ok(()) } else { bail!("the run is {status}") }
 }
 
@@ -72,6 +68,5 @@ fn show(chunk: &Value) {
         "abort" => "\n[stopped]".into(),
         _ => return,
     };
-    let mut stderr = std::io::stderr();
-    let _ = stderr.write_all(line.as_bytes()).and_then(|()| stderr.flush());
+    write(line);
 }

@@ -12,7 +12,8 @@ use tandem_runs::{Dispatch, HttpDispatch};
 use tandem_store::Store;
 
 use crate::commands::sweeper::sweep_for_ever;
-use crate::serve::{Listen, own_url, say, serve};
+use crate::output::say;
+use crate::serve::{Listen, own_url, serve};
 
 /// Pause between two sweeps.
 const SWEEP: Duration = Duration::from_secs(2);
@@ -31,9 +32,7 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(args: Args) -> Result<()> {
     tandem_host::init_logs();
-    let engine = Engine::open(&args.data).with_context(|| {
-        format!("{} cannot be opened; is another `tandem dev` using it? Choose another --data", args.data.display())
-    })?;
+    let engine = Engine::open(&args.data).context("choose another directory with --data")?;
     let store = Store::new(engine.client(), tandem_host::table_name());
     let store = store.with_retention_days(tandem_host::retention_days()?);
     store.create_table().await?;
@@ -45,7 +44,9 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     let authenticate = Arc::new(DevPrincipals::new(Some(&url), false)?);
     let hosts = Hosts { foreground: true, background: true, cors: true };
     let app = App { runtime: runtime.clone(), authenticate, hosts };
-    greet(&url, &args.data);
+    let models: Vec<&str> = runtime.agent().models().names().collect();
+    say(format_args!("tandem dev at {url}, data in {}, model {}", args.data.display(), models.join(", ")));
+    greet(&url);
     tokio::select! {
         served = serve(listener, router(app), &runtime) => served,
         () = sweep_for_ever(&runtime, SWEEP) => Ok(()),
@@ -62,8 +63,7 @@ async fn expire_for_ever(engine: &Engine) {
     }
 }
 
-fn greet(url: &str, data: &std::path::Path) {
-    say(format_args!("tandem dev at {url}, data in {}", data.display()));
+fn greet(url: &str) {
     say("");
     say("Start a turn, and see it stream:");
     say(format_args!("  curl -N {url}/api/agent-chat -d '{{\"message\":\"/list-emails {{}}\"}}'"));

@@ -5,10 +5,13 @@ use std::time::Duration;
 use anyhow::Result;
 use tandem_runs::Runtime;
 
-use crate::serve::{say, stopped};
+use crate::commands::SPLIT;
+use crate::output::{print, say};
+use crate::serve::stopped;
 
 /// Find runs that nobody holds and put them back on the road. They are dispatched to BACKGROUND_URL.
 #[derive(clap::Args)]
+#[command(after_help = SPLIT)]
 pub(crate) struct Args {
     /// Pause between two passes, in milliseconds.
     #[arg(long, default_value_t = 60_000)]
@@ -25,10 +28,7 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     if args.once {
         let swept = runtime.sweep(None).await?;
         let result = serde_json::json!({"due": swept.due, "recovered": swept.recovered, "failed": swept.failed});
-        #[allow(clippy::print_stdout)]
-        {
-            println!("{result}");
-        }
+        print(&result);
         return Ok(());
     }
     say("sweeper");

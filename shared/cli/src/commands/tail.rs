@@ -4,6 +4,7 @@ use anyhow::{Result, bail};
 use serde_json::json;
 
 use crate::client::{Client, Target};
+use crate::output::print;
 
 /// Follow a run: one JSON line per chunk, from any cursor, until it ends.
 #[derive(clap::Args)]
@@ -19,11 +20,6 @@ pub(crate) struct Args {
 
 pub(crate) async fn run(args: Args) -> Result<()> {
     let client = Client::new(args.target)?;
-    let status = client.follow(&args.run, args.after, print).await?;
+    let status = client.follow(&args.run, args.after, |seq, chunk| print(&json!({"seq": seq, "chunk": chunk}))).await?;
     if status == "completed" { Ok(()) } else { bail!("the run is {status}") }
-}
-
-#[allow(clippy::print_stdout)]
-fn print(seq: u64, chunk: &serde_json::Value) {
-    println!("{}", json!({"seq": seq, "chunk": chunk}));
 }
