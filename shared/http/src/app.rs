@@ -6,7 +6,7 @@ use axum::Router;
 use axum::extract::FromRef;
 use axum::http::{HeaderName, Method};
 use axum::middleware::from_fn;
-use axum::routing::{get, post};
+use axum::routing::{any, get, post};
 use tandem_auth::Authenticate;
 use tandem_runs::Runtime;
 use tokio::time::Instant;
@@ -51,6 +51,7 @@ pub fn router(app: App) -> Router {
         router = router
             .route("/api/agent-chat", post(routes::agent_chat::start))
             .route("/api/agent-chat/{id}/stream", get(routes::resume::stream))
+            .route("/api/{action}", any(routes::actions::call))
             .route("/runs", get(routes::runs::list))
             .route("/runs/active", get(routes::runs::active))
             .route("/runs/{run}", get(routes::runs::show))

@@ -68,10 +68,16 @@ codes! {
     /// The thread has a run under way.
     ThreadBusy = 409, "thread_busy", "The thread is busy";
     Conflict = 409, "conflict", "Somebody else changed it";
+    /// Another request with the same idempotency key is being carried out: send the same again in a moment.
+    InProgress = 409, "in_progress", "It is under way";
+    /// It changes something elsewhere, and was cut off in the middle: check before trying again, with a new key.
+    OutcomeUnknown = 409, "outcome_unknown", "It may or may not have happened";
     Expired = 410, "expired", "The log has been deleted";
     TooLarge = 413, "too_large", "Too large";
     /// The action ran and refused; `detail` says why.
     ActionFailed = 422, "action_failed", "The action refused";
+    /// The idempotency key was sent before with another input.
+    KeyReused = 422, "key_reused", "The idempotency key belongs to another input";
     Throttled = 429, "throttled", "Too many requests";
     Internal = 500, "internal", "A fault on our side";
     StoreUnavailable = 503, "store_unavailable", "The store does not answer";

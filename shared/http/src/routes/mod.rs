@@ -1,5 +1,6 @@
 //! One file per resource.
 
+pub(crate) mod actions;
 pub(crate) mod agent_chat;
 pub(crate) mod events;
 pub(crate) mod healthz;

@@ -1,0 +1,229 @@
+//! The actions: `GET`, `POST`, `PUT` or `DELETE /api/{action}`, as each one declares.
+//!
+//! This only brings the input and carries the result: everything else is `Registry::call`, the same for all doors.
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::body::{Body, to_bytes};
+use axum::extract::{Path, Query, Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, Method, Uri, header};
+use axum::response::{IntoResponse, Response};
+use http_body_util::LengthLimitError;
+use serde_json::{Map, Value};
+use tandem_actions::{ActionError, Call, Effect, Entry, IdempotencyKey, Method as Declared, Once};
+use tandem_protocol::{Caller as Door, Code, Principal, Problem};
+use tandem_store::{new_id, now_ms};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use crate::caller::{Caller, Until};
+use crate::{ApiError, App};
+
+/// Longest body; counted while it is read.
+const MAX_BODY: usize = 1024 * 1024;
+/// Left to answer with, before an invocation is killed.
+const MARGIN: Duration = Duration::from_secs(2);
+/// Beyond the action's own time: to read and to store.
+const OVERHEAD: Duration = Duration::from_secs(5);
+const KEY_HEADER: &str = "idempotency-key";
+
+pub(crate) async fn call(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    Until(killed_at): Until,
+    Path(name): Path<String>,
+    request: Request,
+) -> Result<Response, Refusal> {
+    let (Parts { method, uri, headers, .. }, body) = request.into_parts();
+    let registry = app.runtime.agent().registry();
+    let Some(entry) = registry.get(&name).filter(|entry| entry.is_on(Door::Http)) else {
+        // The registry says which names are near.
+        let unknown = registry.check(&name, Value::Null, &principal, Door::Http);
+        return Err(unknown.err().unwrap_or(ActionError::Forbidden).into());
+    };
+    if !fits(entry.method(), &method) {
+        return Err(Refusal::Method(entry.method()));
+    }
+    let input = match entry.method() {
+        Declared::Get => registry.read_text(&name, &arguments(&uri)?),
+        Declared::Post | Declared::Put | Declared::Delete => read(body).await?,
+    };
+    let call = new_call(&app, entry, principal, killed_at, key(&headers)?);
+    // In a task of its own: disconnecting is not stopping, and must not cut an effect in half.
+    let registry = registry.clone();
+    let work = async move { registry.call(&name, input, call).await };
+    let output = app.runtime.tasks().spawn(work.in_current_span()).await.map_err(|error| {
+        tracing::error!(%error, "a call broke down");
+        ApiError::new(Code::Internal, "Report the request id to the operator.")
+    })??;
+    let mut response = Json(output).into_response();
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if method == Method::HEAD {
+        *response.body_mut() = Body::empty();
+    }
+    Ok(response)
+}
+
+fn new_call(
+    app: &App,
+    entry: &Entry,
+    principal: Principal,
+    killed_at: Option<Instant>,
+    key: Option<IdempotencyKey>,
+) -> Call {
+    let config = app.runtime.config();
+    let own = match entry.effect() {
+        // Its timeout is for one slice; here it has no more than that in all.
+        Effect::Checkpointed => entry.timeout(),
+        // Waiting for another request with the same key, and then its own time.
+        Effect::Read | Effect::Transactional | Effect::Keyed | Effect::External => {
+            entry.timeout() + config.lease + OVERHEAD
+        }
+    };
+    let deadline = Instant::now() + own;
+    Call {
+        store: app.runtime.store().clone(),
+        principal,
+        caller: Door::Http,
+        run: None,
+        thread: None,
+        turn: None,
+        tool_call: None,
+        once: key.map(|key| Once { key, heartbeat: config.heartbeat, lease: config.lease }),
+        idempotency_key: new_id(),
+        started_at: now_ms(),
+        deadline: killed_at.map_or(deadline, |killed| deadline.min(killed.checked_sub(MARGIN).unwrap_or(killed))),
+        cancel: CancellationToken::new(),
+        progress: None,
+    }
+}
+
+/// Whether a request with this method may run the action: nothing but what it declares, and HEAD where that is GET.
+fn fits(declared: Declared, method: &Method) -> bool {
+    match declared {
+        Declared::Get => method == Method::GET || method == Method::HEAD,
+        Declared::Post => method == Method::POST,
+        Declared::Put => method == Method::PUT,
+        Declared::Delete => method == Method::DELETE,
+    }
+}
+
+fn arguments(uri: &Uri) -> Result<Vec<(String, String)>, ApiError> {
+    match Query::try_from_uri(uri) {
+        Ok(Query(arguments)) => Ok(arguments),
+        Err(error) => Err(unreadable("The query cannot be read.", error)),
+    }
+}
+
+/// The body as JSON, whatever its content type says; no body is an empty object.
+async fn read(body: Body) -> Result<Value, ApiError> {
+    let body = to_bytes(body, MAX_BODY).await.map_err(|error| {
+        let error = error.into_inner();
+        if error.is::<LengthLimitError>() {
+            ApiError::new(Code::TooLarge, format!("The body must be at most {MAX_BODY} bytes."))
+        } else {
+            unreadable("The body did not arrive as a whole.", error)
+        }
+    })?;
+    if body.iter().all(u8::is_ascii_whitespace) {
+        return Ok(Value::Object(Map::new()));
+    }
+    serde_json::from_slice(&body).map_err(|error| unreadable("The body must be JSON.", error))
+}
+
+fn key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, ApiError> {
+    let mut values = headers.get_all(KEY_HEADER).iter();
+    let key = match (values.next(), values.next()) {
+        (None, _) => return Ok(None),
+        (Some(value), None) => IdempotencyKey::new(value.to_str().unwrap_or_default()),
+        (Some(_), Some(_)) => Err("must be sent once".to_owned()),
+    };
+    key.map(Some).map_err(|fault| ApiError::invalid("header Idempotency-Key", fault))
+}
+
+fn unreadable(detail: &str, cause: impl ToString) -> ApiError {
+    ApiError(Box::new(Problem::new(Code::InvalidRequest, detail).at("", cause.to_string())))
+}
+
+/// Why there is no result.
+pub(crate) enum Refusal {
+    Problem(ApiError),
+    /// The action is called with this method and no other.
+    Method(Declared),
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        match self {
+            Refusal::Problem(problem) => problem.into_response(),
+            Refusal::Method(declared) => {
+                let allow = match declared {
+                    Declared::Get => "GET, HEAD",
+                    Declared::Post => "POST",
+                    Declared::Put => "PUT",
+                    Declared::Delete => "DELETE",
+                };
+                ([(header::ALLOW, allow)], ApiError::method_not_allowed()).into_response()
+            }
+        }
+    }
+}
+
+impl From<ApiError> for Refusal {
+    fn from(problem: ApiError) -> Self {
+        Refusal::Problem(problem)
+    }
+}
+
+impl From<ActionError> for Refusal {
+    fn from(error: ActionError) -> Self {
+        Refusal::Problem(problem(error))
+    }
+}
+
+/// What went wrong with an action, as a problem. A stored failure reads the same as a fresh one.
+fn problem(error: ActionError) -> ApiError {
+    let detail = sentence(&error.to_string());
+    let (code, detail) = match error {
+        ActionError::NotFound { .. } => (Code::NotFound, detail),
+        ActionError::Forbidden => (Code::Forbidden, detail),
+        ActionError::Invalid(errors) => {
+            let mut problem = Problem::new(Code::InvalidInput, "The input has faults; all of them are in `errors`.");
+            problem.errors = errors;
+            return ApiError(Box::new(problem));
+        }
+        ActionError::Failed { code, .. } => match code.as_str() {
+            "timeout" => (Code::Timeout, detail),
+            "conflict" => (Code::Conflict, detail),
+            "too_large" => (Code::TooLarge, detail),
+            "internal" => (Code::Internal, "Report the request id to the operator.".into()),
+            _ => (Code::ActionFailed, detail),
+        },
+        ActionError::Timeout(_) => (Code::Timeout, detail),
+        ActionError::Conflict => (Code::Conflict, detail),
+        ActionError::TooLarge(_) => (Code::TooLarge, detail),
+        ActionError::Closed => (Code::Conflict, detail),
+        ActionError::Unknown => (Code::OutcomeUnknown, detail),
+        ActionError::InProgress => {
+            let mut problem = Problem::new(Code::InProgress, detail);
+            problem.retry_after = Some(1);
+            return ApiError(Box::new(problem));
+        }
+        ActionError::KeyReused => (Code::KeyReused, detail),
+        ActionError::Cancelled => {
+            (Code::Timeout, "Time was up before it was done: send the same again, with the same key, to go on.".into())
+        }
+        ActionError::Store(error) => return error.into(),
+    };
+    ApiError::new(code, detail)
+}
+
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(char::to_uppercase).into_iter().flatten();
+    let end = if text.ends_with(['.', '?', '!', ']']) { "" } else { "." };
+    first.chain(letters).chain(end.chars()).collect()
+}
