@@ -1,5 +1,5 @@
 # The only commands that a person needs. Each says what it installs.
-.PHONY: dev test test-quick check build clean
+.PHONY: dev test test-quick torture check build clean
 
 SHELL := /usr/bin/env bash
 CARGO ?= cargo
@@ -19,6 +19,11 @@ test-quick: ## every Rust test
 test: test-quick ## every test; installs what it needs into .tools/
 	scripts/test-clients.sh
 	scripts/test-lambda.sh
+
+torture: ## every fault at every write; takes long, and writes the tables of docs/reliability.md
+	$(CARGO) build --release --bin tandem
+	TORTURE=all TANDEM_BIN="$(abspath $(or $(CARGO_TARGET_DIR),target))/release/tandem" \
+		$(CARGO) test -p tandem-tests --test torture -- --nocapture
 
 build: ## the Lambda functions, as `sam build` makes them
 	scripts/aws-tools.sh

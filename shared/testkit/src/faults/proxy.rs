@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -62,6 +63,11 @@ impl Proxy {
     /// Adds something that is to go wrong.
     pub fn plan(&self, plan: Plan) {
         self.shared.state().plans.push(plan);
+    }
+
+    /// From now on every call meets the fault, for a while.
+    pub fn break_for(&self, what: Fault, lasts: Duration) {
+        self.shared.state().lasting.push((what, Instant::now() + lasts));
     }
 
     /// What [`Fault::Hook`] calls.

@@ -172,6 +172,8 @@ async fn a_lasting_fault_meets_every_call_until_its_time_is_over() {
     }
     assert!(refused > 2 && began.elapsed() >= lasts, "{refused} in {:?}", began.elapsed());
     assert_eq!(proxy.trace().iter().filter(|call| call.fault == Some(what)).count(), refused);
+    proxy.break_for(Fault::LoseRequest, Duration::from_secs(60));
+    assert_eq!(put(&once, "3").await.unwrap_err(), "lost");
 }
 
 #[tokio::test]

@@ -1,0 +1,194 @@
+//! One turn with one fault, and the verdict.
+
+use std::fmt;
+use std::time::Duration;
+
+use tandem_testkit::faults::{Call, Operation};
+use tandem_tests::{Log, new_id};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::checks::{self, Ending, Findings};
+use crate::client::{body, post_and_follow, watch};
+use crate::evidence::Evidence;
+use crate::faults::Breaking;
+use crate::scenario::Scenario;
+use crate::setting::Setting;
+use crate::strike::Strike;
+use crate::world::World;
+
+/// Longest time of a turn with one fault. A run that takes longer is stuck.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// What a displaced holder or a late write might still do shows in this time.
+const SETTLES_IN: Duration = Duration::from_millis(250);
+
+/// Keys of a transaction that are shown.
+const KEYS: usize = 4;
+
+/// A turn, and what is broken in it; nothing, to count the writes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Case {
+    pub(crate) setting: &'static Setting,
+    pub(crate) scenario: &'static Scenario,
+    pub(crate) strike: Option<(&'static Breaking, u64)>,
+}
+
+/// What became of a case.
+#[derive(Debug)]
+pub(crate) struct Verdict {
+    pub(crate) case: Case,
+    /// Writes of the victim.
+    pub(crate) writes: u64,
+    /// The write that was struck; none: the victim wrote less than that.
+    pub(crate) struck: Option<&'static str>,
+    /// Attempts that the run took.
+    pub(crate) attempts: u64,
+    /// The run, or the turn after it, was given up for want of progress. A busy machine does that; if it comes
+    /// again on a calm one, it is a fault.
+    pub(crate) given_up: bool,
+    /// Until the last client had its terminal chunk.
+    pub(crate) took: Duration,
+    pub(crate) findings: Vec<String>,
+    /// For whoever looks for the cause: calls of the victim and log lines.
+    pub(crate) story: String,
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, k) = self.strike.map_or(("nothing", 0), |(breaking, k)| (breaking.name, k));
+        write!(f, "{}, {}, write {k}: {name}", self.setting.name, self.scenario.name)
+    }
+}
+
+impl Case {
+    pub(crate) async fn run(self, world: &World) -> Verdict {
+        let person = format!("t{}.you", &new_id()[16..]);
+        let (thread, message) = (new_id(), new_id());
+        world.calm().await;
+        let victim = world.victim(self.setting.victim);
+        let mut strike = self.strike.map(|(breaking, k)| Strike::arm(world, self.setting.victim, breaking.how, k));
+
+        let began = Instant::now();
+        let (tell, run) = watch::channel(None);
+        let post = body(&thread, &message, self.scenario.script);
+        let first = tokio::spawn(post_and_follow(world.api(0, &person), post, tell));
+        let second = tokio::spawn(watch(world.api(1, &person), run.clone()));
+        let mut findings = Findings::default();
+        let followed = async { [received(first, "posting").await, received(second, "restless").await] };
+        let logs = match &mut strike {
+            Some(strike) => strike.see_through(&run, followed).await,
+            None => followed.await,
+        };
+        let took = began.elapsed();
+        sleep(SETTLES_IN).await;
+        let trace = victim.proxy.trace();
+        if let Some(strike) = strike {
+            strike.finish(&run).await;
+        }
+
+        let mut clients = Vec::new();
+        for (name, log) in logs {
+            match log {
+                Ok(log) => clients.push((name, log)),
+                Err(fault) => findings.0.push(format!("the {name} client: {fault}")),
+            }
+        }
+        let (mut attempts, mut given_up) = (0, false);
+        let id = run.borrow().clone();
+        match &id {
+            None => findings.0.push("the turn was never accepted".into()),
+            Some(id) => {
+                let evidence = world.store.evidence(&person, &thread, id).await;
+                attempts = checks::attempts(&evidence.run);
+                given_up = checks::ending(&evidence) == Ending::GivenUp;
+                self.check(&evidence, &clients, &mut findings);
+                given_up |= next_turn(world, &person, &thread, &mut findings).await;
+                let later = world.store.evidence(&person, &thread, id).await;
+                findings.same("the log after the next turn", &later.frames, &evidence.frames);
+                findings.same("the inbox after the next turn", &later.inbox, &evidence.inbox);
+                findings.same("runs that wait for the sweeper", world.store.due().await, Vec::new());
+            }
+        }
+
+        let calls: Vec<String> =
+            trace.iter().filter(|call| call.write.is_some() || call.fault.is_some()).map(shown).collect();
+        let about = world.lines_about(id.as_deref().unwrap_or("-"));
+        Verdict {
+            case: self,
+            writes: trace.iter().filter_map(|call| call.write).max().unwrap_or(0),
+            struck: trace.iter().find(|call| call.fault.is_some()).map(|call| kind(&call.operation)),
+            attempts,
+            given_up,
+            took,
+            findings: findings.0,
+            story: format!("{person} {thread} {id:?}\n{}\n{about}", calls.join("\n")),
+        }
+    }
+
+    fn check(&self, evidence: &Evidence, clients: &[(&str, Log)], findings: &mut Findings) {
+        checks::ended(evidence, findings);
+        checks::log(evidence, findings);
+        checks::clients(evidence, clients, findings);
+        checks::calls(evidence, findings);
+        checks::state(evidence, findings);
+        for effect in self.scenario.effects {
+            match checks::ending(evidence) {
+                Ending::GivenUp => effect.check_at_most(evidence, findings),
+                Ending::Completed | Ending::Otherwise => effect.check(evidence, findings),
+            }
+        }
+    }
+}
+
+/// What a client has in the end; or that it waits in vain, or what it found wrong.
+async fn received(mut client: JoinHandle<Log>, name: &'static str) -> (&'static str, Result<Log, String>) {
+    let log = match timeout(PATIENCE, &mut client).await {
+        Ok(joined) => joined.map_err(|error| match error.try_into_panic() {
+            Ok(panic) => panic.downcast::<String>().map_or_else(|_| "panicked".into(), |text| *text),
+            Err(error) => error.to_string(),
+        }),
+        Err(_) => {
+            client.abort();
+            Err(format!("stuck: no end after {} s", PATIENCE.as_secs()))
+        }
+    };
+    (name, log)
+}
+
+/// The thread takes another turn, which ends as if nothing had happened. True: it was given up.
+async fn next_turn(world: &World, person: &str, thread: &str, findings: &mut Findings) -> bool {
+    let (tell, _run) = watch::channel(None);
+    let post = body(thread, &new_id(), "@say 2 every 0");
+    let turn = tokio::spawn(post_and_follow(world.api(1, person), post, tell));
+    match received(turn, "next").await.1 {
+        Ok(log) if log.chunks().last().is_some_and(|chunk| chunk.contains("[no_progress]")) => return true,
+        Ok(log) => findings.same("the next turn", log.text().as_str(), "w1 w2 done"),
+        Err(fault) => findings.0.push(format!("the next turn: {fault}")),
+    }
+    false
+}
+
+fn shown(call: &Call) -> String {
+    let Operation { name, keys } = &call.operation;
+    let more = if keys.len() > KEYS { format!(" and {} more", keys.len() - KEYS) } else { String::new() };
+    let keys = keys[..keys.len().min(KEYS)].join(", ");
+    let fault = call.fault.map(|fault| format!("  <-- {fault:?}")).unwrap_or_default();
+    format!("  call {} write {}: {name} {keys}{more}{fault}", call.call, call.write.unwrap_or(0))
+}
+
+/// What a write is for, by its keys.
+fn kind(operation: &Operation) -> &'static str {
+    let has = |what: &str| operation.keys.iter().any(|key| key.contains(what));
+    let in_run = |what: &str| operation.keys.iter().any(|key| key.starts_with("RUN#") && key.contains(what));
+    match operation.name.as_str() {
+        "TransactWriteItems" if in_run(" INPUT") => "start",
+        "TransactWriteItems" if in_run(" PROGRESS#") && has(" DOC#") => "slice of an import",
+        "TransactWriteItems" if has("STATE#") || in_run(" CALL#") && !in_run(" LOG#") => "effects with their outcome",
+        "TransactWriteItems" if in_run(" LOG#") => "end",
+        "PutItem" if in_run(" LOG#") => "frame of the log",
+        "PutItem" if in_run(" CALL#") => "outcome",
+        "PutItem" if in_run(" RUN") => "claim, heartbeat or hand-over",
+        _ => "other",
+    }
+}

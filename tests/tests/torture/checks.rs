@@ -1,0 +1,165 @@
+//! What must be true after every turn, whatever was broken.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Debug;
+
+use serde_json::{Value, json};
+use tandem_protocol::CallState;
+use tandem_tests::Log;
+
+use crate::evidence::Evidence;
+
+/// Attempts that cannot all be the work of one fault: the one that was struck, and three without progress.
+const FRUITLESS: u64 = 4;
+
+/// What is not as it must be.
+#[derive(Debug, Default)]
+pub(crate) struct Findings(pub(crate) Vec<String>);
+
+impl Findings {
+    pub(crate) fn must(&mut self, holds: bool, what: impl FnOnce() -> String) {
+        if !holds {
+            self.0.push(what());
+        }
+    }
+
+    pub(crate) fn same<T: PartialEq + Debug>(&mut self, what: &str, found: T, want: T) {
+        self.must(found == want, || format!("{what}: found {found:?}, want {want:?}"));
+    }
+}
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    Completed,
+    /// Several attempts in a row got nowhere, more than one fault explains: the machine was too busy.
+    GivenUp,
+    Otherwise,
+}
+
+pub(crate) fn ending(evidence: &Evidence) -> Ending {
+    let run = &evidence.run;
+    match (run["status"].as_str(), run["endReason"].as_str()) {
+        (Some("completed"), Some("completed")) => Ending::Completed,
+        (Some("failed"), Some("no_progress")) if attempts(run) >= FRUITLESS => Ending::GivenUp,
+        _ => Ending::Otherwise,
+    }
+}
+
+pub(crate) fn attempts(run: &Value) -> u64 {
+    run["attempt"].as_str().and_then(|attempt| attempt.parse().ok()).unwrap_or(0)
+}
+
+/// The run has ended, with a terminal chunk to show for it, and its thread is free.
+pub(crate) fn ended(evidence: &Evidence, findings: &mut Findings) {
+    let run = &evidence.run;
+    let last = evidence.chunks().last().map(|chunk| serde_json::from_str::<Value>(chunk).unwrap()).unwrap_or_default();
+    match ending(evidence) {
+        Ending::Completed => findings.same("the last chunk", &last["type"], &json!("finish")),
+        Ending::GivenUp => {
+            let text = last["errorText"].as_str().unwrap_or_default();
+            findings.must(text.ends_with("[no_progress]"), || format!("the last chunk is {last}"));
+        }
+        Ending::Otherwise => {
+            findings.0.push(format!("the run is {} for the reason {}", run["status"], run["endReason"]));
+        }
+    }
+    findings.same("the time when it is due", &run["due_at"], &Value::Null);
+    findings.same("the thread's active run", &evidence.thread["active"], &Value::Null);
+}
+
+/// The log is dense, attempts never go back, nobody writes who has not taken it, and one terminal chunk is the last.
+pub(crate) fn log(evidence: &Evidence, findings: &mut Findings) {
+    let (mut next, mut holder) = (0, 0);
+    for frame in &evidence.frames {
+        let seen = (frame.first, frame.count, frame.attempt);
+        findings.same("the place of a frame", seen, (next, frame.chunks.len() as u64, seen.2));
+        next = frame.first + frame.count;
+        for chunk in &frame.chunks {
+            let chunk: Value = serde_json::from_str(chunk).unwrap();
+            if chunk["type"] == "data-attempt" {
+                let attempt = chunk["data"]["attempt"].as_u64().unwrap();
+                findings.must(attempt > holder, || format!("attempt {attempt} took the log after {holder}"));
+                holder = attempt;
+            }
+            // Who gives a run up does so in the name of an attempt that may never have come to the log.
+            let own = frame.attempt == holder || frame.attempt > holder && chunk["type"] == "error";
+            let (at, by) = (frame.first, frame.attempt);
+            findings.must(own, || format!("attempt {by} wrote at {at}, when {holder} had the log"));
+        }
+    }
+    let is_terminal = |chunk: &&String| ["finish", "abort", "error"].contains(&kind(chunk).as_str());
+    findings.same("terminal chunks", evidence.chunks().filter(is_terminal).count(), 1);
+    findings.must(evidence.chunks().last().is_some_and(|chunk| is_terminal(&chunk)), || "the log has no end".into());
+    let all = ending(evidence) == Ending::GivenUp || attempts(&evidence.run) == holder;
+    findings.must(all, || format!("the run counts {} attempts, the log {holder}", attempts(&evidence.run)));
+}
+
+/// Every client has received what is stored, byte for byte.
+pub(crate) fn clients(evidence: &Evidence, clients: &[(&str, Log)], findings: &mut Findings) {
+    let stored: Vec<&String> = evidence.chunks().collect();
+    for (name, log) in clients {
+        let received: Vec<&String> = log.chunks().iter().collect();
+        findings.must(received == stored, || {
+            let at = received.iter().zip(&stored).take_while(|(received, stored)| received == stored).count();
+            let (has, is) = (received.get(at), stored.get(at));
+            format!("the {name} client at chunk {at}: received {has:?}, stored {is:?}")
+        });
+    }
+}
+
+/// Every call has an intent and then one outcome, and the transcript says what is stored.
+pub(crate) fn calls(evidence: &Evidence, findings: &mut Findings) {
+    let given_up = ending(evidence) == Ending::GivenUp;
+    let mut shown = BTreeMap::new();
+    for call in evidence.transcript().calls() {
+        let told = match &call.state {
+            CallState::Done(output) => ("done".to_owned(), output.to_string()),
+            CallState::Failed(text) => ("failed".to_owned(), text.clone()),
+            // A run that ends first closes it, unless its outcome was stored and not shown yet.
+            CallState::Intended if given_up => match evidence.outcomes.get(call.id.as_str()) {
+                Some(outcome) if outcome.0 == "done" => outcome.clone(),
+                _ => ("closed".to_owned(), String::new()),
+            },
+            CallState::Streaming(_) | CallState::Ready if given_up => continue,
+            open => (format!("{open:?}"), String::new()),
+        };
+        shown.insert(call.id.to_string(), told);
+    }
+    findings.same("the calls and their outcomes", &shown, &evidence.outcomes);
+    let good = |kind: &str| kind == "done" || given_up && kind == "closed";
+    let bad: Vec<_> = evidence.outcomes.iter().filter(|(_, (kind, _))| !good(kind)).collect();
+    findings.same("calls that went wrong", bad, Vec::new());
+    let mut intended = BTreeSet::new();
+    for chunk in evidence.chunks() {
+        let chunk: Value = serde_json::from_str(chunk).unwrap();
+        match chunk["type"].as_str().unwrap() {
+            "data-call" => {
+                intended.extend(chunk["data"]["toolCallIds"].as_array().unwrap().iter().map(Value::to_string))
+            }
+            "tool-output-available" | "tool-output-error" => {
+                let id = chunk["toolCallId"].to_string();
+                findings.must(intended.contains(&id), || format!("{id} has an output and no intent before it"));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Every change is in the feed at its place, and every document is what the feed says last.
+pub(crate) fn state(evidence: &Evidence, findings: &mut Findings) {
+    let scope = &evidence.inbox;
+    let positions: Vec<u64> = scope.feed.keys().copied().collect();
+    findings.same("positions of the feed", positions, (1..=scope.head).collect());
+    let told: BTreeMap<String, (u64, Value)> =
+        scope.changes().map(|(key, pos, value)| (key.to_owned(), (pos, value.clone()))).collect();
+    let differ = |key: &&String| told.get(*key) != scope.documents.get(*key);
+    let keys: BTreeSet<&String> = told.keys().chain(scope.documents.keys()).collect();
+    let different: Vec<&String> = keys.into_iter().filter(differ).collect();
+    findings.same("documents that are not what the feed says", different, Vec::new());
+}
+
+fn kind(chunk: &str) -> String {
+    let chunk: Value = serde_json::from_str(chunk).unwrap();
+    chunk["type"].as_str().unwrap().to_owned()
+}
