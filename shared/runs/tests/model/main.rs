@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod checks;
+mod due;
 mod guards;
 mod holder;
 mod life;
@@ -15,4 +16,5 @@ mod moves;
 mod promises;
 mod record;
 mod rescue;
+mod starts;
 mod world;

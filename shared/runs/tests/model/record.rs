@@ -47,7 +47,7 @@ impl Record {
         self.status.is_terminal()
     }
 
-    fn run(&self) -> Run {
+    pub(crate) fn run(&self) -> Run {
         Run {
             status: self.status,
             version: self.version,
