@@ -56,6 +56,21 @@ async fn turns_in_a_row_use_the_same_processes_and_do_not_mix() {
 }
 
 #[tokio::test]
+async fn a_client_that_leaves_takes_nothing_with_it() {
+    // Lambda does not tell a function that its client has gone; and here the foreground itself holds the run.
+    for (durable, holder) in [("true", "background"), ("false", "foreground")] {
+        let deployment = Deployment::start(&[("AGENT_CHAT_DURABLE_BACKGROUND", durable)]).await;
+        let mut stream = deployment.api().say("@say 40 every 30ms").await;
+        let (run, mut log) = (stream.run(), Log::default());
+        log.read(&mut stream, 6).await;
+        drop(stream);
+        deployment.api().follow(&run, &mut log).await;
+        assert_eq!(log.attempts(), [format!("1 {holder} claimed")]);
+        deployment.check_log(&run, &log, 40).await;
+    }
+}
+
+#[tokio::test]
 async fn a_background_that_is_killed_is_replaced_and_the_client_does_not_notice() {
     let deployment = Deployment::start(SOON).await;
     let mut stream = deployment.api().say("@say 10 every 10ms\n/list-emails {}\n\n@say 30 every 30ms").await;
