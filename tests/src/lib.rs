@@ -1,6 +1,9 @@
 //! The harness of the end-to-end tests: real processes of the real `tandem` program on ports of the loopback.
 //!
 //! Everything here panics where something is not as it must be: that is how a test fails.
+//!
+//! `TANDEM_BIN` names another program than the one that cargo built; `TANDEM_REAL_TIMES=1` adds the test that takes
+//! more than a minute.
 #![allow(clippy::unwrap_used)]
 
 mod api;
