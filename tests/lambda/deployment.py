@@ -62,7 +62,10 @@ class Database(Process):
 
     def __init__(self, binaries, log):
         super().__init__([binaries / "tandem", "dynamodb", "--port", "0"], {}, log)
+
+    def ready(self):
         self.url = wait_for(lambda: re.search(r"http://[\d.:]+", self.words()), self.words).group()
+        return self
 
 
 class Emulator(Process):
@@ -84,7 +87,10 @@ class Emulator(Process):
         }
         bootstrap = binaries / f"tandem-{name}"
         super().__init__([rie, *addresses, bootstrap], lambdas | environment(function) | env, log)
+
+    def ready(self):
         wait_for(lambda: connects(self.address), self.words)
+        return self
 
     def invoke(self, event):
         """The bytes that the function answers with."""

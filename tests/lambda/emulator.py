@@ -9,6 +9,7 @@ import copy
 import hashlib
 import hmac
 import json
+import signal
 import subprocess
 import sys
 import tempfile
@@ -25,15 +26,11 @@ AT_ONCE, AT_ONCE_IF_LARGE, TRIES = 1.0, 4.0, 5
 
 
 def main():
-    with tempfile.TemporaryDirectory() as logs:
-        system = System(Path(logs))
-        checks = [(name[6:].replace("_", " "), check) for name, check in globals().items() if name.startswith("check_")]
-        failed = 0
-        try:
-            for name, check in checks:
-                failed += not run(name, check, system)
-        finally:
-            system.stop()
+    # Whoever ends this ends what it started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    checks = [(name[6:].replace("_", " "), check) for name, check in globals().items() if name.startswith("check_")]
+    with tempfile.TemporaryDirectory() as logs, System(Path(logs)) as system:
+        failed = sum(not run(name, check, system) for name, check in checks)
     print(f"{len(checks) - failed} passed, {failed} failed")
     return 1 if failed else 0
 
@@ -45,7 +42,7 @@ def run(name, check, system):
     except Exception as error:
         print(f"FAILED {name}: {type(error).__name__}: {error}\n{system.words()}")
         return False
-    print(f"ok     {name} ({time.monotonic() - began:.1f} s)")
+    print(f"ok     {name} ({time.monotonic() - began:.1f} s)", flush=True)
     return True
 
 
@@ -54,7 +51,21 @@ class System:
 
     def __init__(self, logs):
         self.logs, self.processes = logs, []
-        self.database = self.keep(Database(BINARIES, logs / "dynamodb"))
+
+    def __enter__(self):
+        try:
+            self.open()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        for process in self.processes:
+            process.stop()
+
+    def open(self):
+        self.database = self.keep(Database(BINARIES, self.logs / "dynamodb"))
         self.functions = functions(DynamoDbEndpoint=self.database.url)
         self.background = self.start("BackgroundFunction")
         # The emulator knows its function by this name only.
@@ -62,21 +73,17 @@ class System:
         self.foreground = self.start("ForegroundFunction", reach)
         self.sweeper = self.start("SweeperFunction", reach)
 
-    def start(self, name, env=None, functions=None):
-        function = (functions or self.functions)[name]
+    def start(self, name, env=None, template=None):
+        function = (template or self.functions)[name]
         return self.keep(Emulator(RIE, BINARIES, function, env or {}, self.logs / f"{name}-{len(self.processes)}"))
 
     def keep(self, process):
         self.processes.append(process)
-        return process
+        return process.ready()
 
     def words(self):
         """The last lines of everybody."""
         return "\n".join(f"--- {one.log.name}:\n" + "\n".join(one.words().splitlines()[-15:]) for one in self.processes)
-
-    def stop(self):
-        for process in self.processes:
-            process.stop()
 
 
 def equal(got, want):
