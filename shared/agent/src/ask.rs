@@ -13,6 +13,8 @@ use crate::turn::{Turn, calls_of, model_failed};
 
 /// Requests for one step, the first included.
 const TRIES: u32 = 5;
+/// A provider that asks for a longer wait than this has failed, truthfully.
+const LONGEST_WAIT: Duration = Duration::from_secs(600);
 /// Calls that one step may make.
 const MAX_CALLS: usize = 32;
 
@@ -27,7 +29,8 @@ impl Turn<'_> {
             };
             request.retry += 1;
             tracing::warn!(run = %self.run.run_id, retry = request.retry, %error, "the model failed");
-            if !error.is_retryable() || request.retry >= TRIES {
+            let too_long = error.retry_after().is_some_and(|after| after > LONGEST_WAIT);
+            if !error.is_retryable() || request.retry >= TRIES || too_long {
                 return Err(model_failed(&error));
             }
             let wake = Instant::now() + pause(request.retry, error.retry_after());

@@ -82,6 +82,9 @@ impl From<StartError> for ApiError {
                 problem.active_run_id = Some(active.to_string());
                 ApiError(Box::new(problem))
             }
+            StartError::Expired => {
+                Self::new(Code::Expired, "The log has been deleted; read GET /threads/{thread}/messages.")
+            }
             StartError::UnknownModel(text) => Self::invalid("/model", text),
             StartError::Store(error) => error.into(),
         }

@@ -23,6 +23,9 @@ pub(crate) async fn identify(request: Request, next: Next) -> Response {
         tracing::error!("a route panicked");
         ApiError::new(Code::Internal, "Report the request id to the operator.").into_response()
     });
+    if response.status().is_client_error() && response.extensions().get::<Box<Problem>>().is_none() {
+        response = read_rejection(response).await;
+    }
     if let Some(mut problem) = response.extensions_mut().remove::<Box<Problem>>() {
         problem.request_id = Some(id.clone());
         let body = serde_json::to_vec(&problem).unwrap_or_default();
@@ -35,4 +38,14 @@ pub(crate) async fn identify(request: Request, next: Next) -> Response {
         response.headers_mut().insert("x-request-id", id);
     }
     response
+}
+
+/// What the framework's own extractors refuse, such as a query that cannot be read, is a problem too.
+async fn read_rejection(response: Response) -> Response {
+    let kind = response.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    if !kind.starts_with("text/plain") {
+        return response;
+    }
+    let text = axum::body::to_bytes(response.into_body(), 4096).await.unwrap_or_default();
+    ApiError::new(Code::InvalidRequest, String::from_utf8_lossy(&text)).into_response()
 }

@@ -37,13 +37,14 @@ impl EventStream {
         let state = State {
             runtime: runtime.clone(),
             run: run.run_id.clone(),
-            follower: runtime.follow(&run.run_id, self.from, self.deadline),
+            follower: Some(runtime.follow(&run.run_id, self.from, self.deadline)),
             cursor: self.from,
             attended: self.attended,
             deadline: self.deadline,
             epilogue: self.epilogue,
             window: now + config.stream_window,
             keep_alive: config.keep_alive,
+            quiet_until: now + config.keep_alive,
             failed_reads: 0,
             phase: Phase::Opening,
         };
@@ -112,13 +113,16 @@ enum Phase {
 struct State {
     runtime: Runtime,
     run: RunId,
-    follower: Follower,
+    /// Gone once the response is about to end.
+    follower: Option<Follower>,
     cursor: Seq,
     attended: Option<Attended>,
     deadline: Option<Instant>,
     epilogue: Option<&'static str>,
     window: Instant,
     keep_alive: Duration,
+    /// When a sign of life is due.
+    quiet_until: Instant,
     failed_reads: u32,
     phase: Phase,
 }
@@ -146,12 +150,14 @@ impl State {
             Phase::Following => {}
         }
         loop {
+            let follower = self.follower.as_mut()?;
             tokio::select! {
                 biased;
-                frame = self.follower.next() => match frame {
+                frame = follower.next() => match frame {
                     Ok(Some(frame)) => {
                         self.failed_reads = 0;
                         let bytes = self.encode(&frame);
+                        self.quiet_until = Instant::now() + self.keep_alive;
                         if !bytes.is_empty() {
                             return Some((bytes, self));
                         }
@@ -178,7 +184,8 @@ impl State {
                     }
                     self.window = Instant::now() + Duration::from_millis(250);
                 }
-                () = tokio::time::sleep(self.keep_alive) => {
+                () = tokio::time::sleep_until(self.quiet_until) => {
+                    self.quiet_until = Instant::now() + self.keep_alive;
                     return Some((Bytes::from_static(b": keep-alive\n\n"), self));
                 }
             }
@@ -198,6 +205,8 @@ impl State {
 
     /// On Lambda nothing may be left running when the body ends: it would thaw in another invocation.
     async fn leave(&mut self) {
+        // First: a poller without followers begins no recovery any more.
+        self.follower = None;
         if self.deadline.is_none() {
             return;
         }

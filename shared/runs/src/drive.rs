@@ -3,12 +3,14 @@
 //! Foreground and background run this same function; they differ in how long they may take.
 
 use std::collections::HashSet;
+use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use futures::FutureExt;
 use tandem_agent::{Setup, TurnEnd};
-use tandem_protocol::{HolderKind, Run, RunId, Transcript};
-use tandem_store::{LogWriter, StoreError};
+use tandem_protocol::{EndReason, HolderKind, Run, RunId, Transcript};
+use tandem_store::{AppendError, LogWriter, StoreError};
 use tokio::time::Instant;
 
 use crate::end::{Ending, KnownLog};
@@ -86,25 +88,48 @@ impl Runtime {
         let _driven = DrivenHere::new(self, &claim.run.run_id);
         let feed = store.feeds().of(&claim.run.run_id);
         let _source = feed.source();
-        let Some(taken) = self.take_log(&claim).await? else { return Ok(Driven::Displaced) };
-        let run = claim.run.clone();
-        let log =
-            LogWriter::start(store.clone(), run.run_id.clone(), run.attempt, taken.next, self.0.config.flush_interval);
-        let shared =
-            Shared { run: Mutex::new(run), progressed: AtomicBool::new(false), leaving: AtomicBool::new(false) };
-        let driven = tokio::select! {
-            worked = self.work(&claim, taken, &log, budget, &shared) => worked,
+        let shared = Shared {
+            run: Mutex::new(claim.run.clone()),
+            progressed: AtomicBool::new(false),
+            leaving: AtomicBool::new(false),
+        };
+        let work = AssertUnwindSafe(self.work(&claim, budget, &shared)).catch_unwind();
+        tokio::select! {
+            worked = work => match worked {
+                Ok(worked) => worked,
+                Err(_) => self.end_after_panic(&shared).await,
+            },
             refused = self.heartbeats(&shared) => {
                 tracing::info!(run = %claim.run.run_id, ?refused, "the run is somebody else's");
                 Ok(Driven::Displaced)
             }
-        };
+        }
+    }
+
+    /// A bug ends the run with the truth: the next attempt would meet it again.
+    async fn end_after_panic(&self, shared: &Shared) -> Result<Driven, StoreError> {
+        let run = shared.run();
+        tracing::error!(run = %run.run_id, "the turn panicked");
+        let ending = Ending::Fail(EndReason::Internal, "The run failed, by a fault on our side.".into());
+        let by = EndBy::Holder { attempt: run.attempt };
+        Ok(match self.end(&run, by, &ending, None).await? {
+            Ok(run) => Driven::Ended(Box::new(run)),
+            Err(_) => Driven::Displaced,
+        })
+    }
+
+    /// Takes the log, works on the turn and writes its end.
+    async fn work(&self, claim: &Claim, budget: Budget, shared: &Shared) -> Result<Driven, StoreError> {
+        let Some(taken) = self.take_log(claim).await? else { return Ok(Driven::Displaced) };
+        let (run, interval) = (&claim.run, self.0.config.flush_interval);
+        let log = LogWriter::start(self.0.store.clone(), run.run_id.clone(), run.attempt, taken.next, interval);
+        let driven = self.turn(claim, taken, &log, budget, shared).await;
         log.close().await;
         driven
     }
 
     /// The turn itself, and its end.
-    async fn work(
+    async fn turn(
         &self,
         claim: &Claim,
         taken: Taken,
@@ -140,11 +165,16 @@ impl Runtime {
         transcript: Transcript,
         ending: &Ending,
     ) -> Result<Driven, StoreError> {
-        let Ok(next) = log.flush().await else { return Ok(Driven::Displaced) };
+        let known = match log.flush().await {
+            Ok(next) => Some(KnownLog { next, transcript }),
+            // What could not be stored is not part of the log; the log says what is.
+            Err(AppendError::TooLarge(_)) => None,
+            Err(AppendError::Displaced | AppendError::Closed) => return Ok(Driven::Displaced),
+            Err(AppendError::Store(error)) => return Err(error),
+        };
         shared.leaving.store(true, Ordering::Relaxed);
         let run = shared.run();
         let by = EndBy::Holder { attempt: run.attempt };
-        let known = Some(KnownLog { next, transcript });
         Ok(match self.end(&run, by, ending, known).await? {
             Ok(run) => Driven::Ended(Box::new(run)),
             Err(_) => Driven::Displaced,
@@ -181,12 +211,16 @@ impl Runtime {
         loop {
             tokio::time::sleep(config.heartbeat).await;
             let run = shared.run();
-            let progressed = shared.progressed.swap(false, Ordering::Relaxed);
+            let progressed = shared.progressed.load(Ordering::Relaxed);
             let event = Event::Heartbeat { attempt: run.attempt, progressed };
             let id = run.run_id.clone();
             let beat = tokio::time::timeout(config.lease / 2, self.transition(&id, &event, Some(run))).await;
             match beat {
                 Ok(Ok(Ok(run))) => {
+                    // Only now: what a hand-over says meanwhile must not be less.
+                    if progressed {
+                        shared.progressed.store(false, Ordering::Relaxed);
+                    }
                     last = Instant::now();
                     *shared.run.lock().unwrap_or_else(PoisonError::into_inner) = run;
                 }
@@ -194,7 +228,6 @@ impl Runtime {
                 Ok(Ok(Err(_))) if shared.leaving.load(Ordering::Relaxed) => std::future::pending().await,
                 Ok(Ok(Err(refused))) => return refused,
                 Ok(Err(_)) | Err(_) => {
-                    shared.progressed.fetch_or(progressed, Ordering::Relaxed);
                     tracing::warn!(run = %id, "a heartbeat was not stored");
                     if last.elapsed() + config.heartbeat >= config.lease {
                         return Refused::Displaced;

@@ -45,8 +45,14 @@ impl Observation {
 
 impl Runtime {
     /// Puts a run that stands still back on the road, or ends it with the true reason. `deadline`: when this
-    /// process is killed, if it is an invocation. Says whether anything was done.
-    pub(crate) async fn recover(&self, observed: &Run, deadline: Option<Instant>) -> Result<bool, StoreError> {
+    /// process is killed, if it is an invocation. `may_drive`: where the dispatch fails, drive it here. Says whether
+    /// anything was done.
+    pub(crate) async fn recover(
+        &self,
+        observed: &Run,
+        may_drive: bool,
+        deadline: Option<Instant>,
+    ) -> Result<bool, StoreError> {
         match recovery(observed, now_ms(), &self.0.config.limits) {
             Recovery::GiveUp(reason) => Ok(self.give_up(observed, reason).await?.is_ok()),
             Recovery::DispatchAgain => {
@@ -54,7 +60,7 @@ impl Runtime {
                 let again = self.transition(&observed.run_id, &event, Some(observed.clone())).await?;
                 let Ok(run) = again else { return Ok(false) };
                 tracing::warn!(run = %run.run_id, attempt = run.attempt, "nobody holds the run; dispatching again");
-                if self.send(&run).await.is_err() {
+                if self.send(&run).await.is_err() && may_drive {
                     self.take_over(run, deadline).await?;
                 }
                 Ok(true)

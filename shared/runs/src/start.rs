@@ -1,5 +1,6 @@
 //! Starting a turn: what the request means for the thread as it is, and the transaction that makes it so.
 
+use sha2::{Digest, Sha256};
 use tandem_protocol::{
     AgentChat, MessageId, Principal, Run, RunId, RunStatus, ThreadChoice, ThreadId, Trigger, TurnId,
 };
@@ -27,6 +28,9 @@ pub enum StartError {
     /// Another run is under way in the thread.
     #[error("the thread has a run under way")]
     Busy { active: RunId },
+    /// The turn was answered so long ago that its run is deleted.
+    #[error("the run has been deleted")]
+    Expired,
     /// The model may not be chosen; the text names those that may.
     #[error("{0}")]
     UnknownModel(String),
@@ -62,6 +66,7 @@ impl Runtime {
         }
         let fresh_turn = || TurnId::new(format!("m-{}", new_id())).map_err(|e| StoreError::Rejected(e.to_string()));
         let turn_id = chat.turn.clone().map_or_else(fresh_turn, Ok)?;
+        let chat = &with_thread(principal, chat)?;
         for _ in 0..TRIES {
             let thread = self.thread_of(principal, chat).await?;
             let turn = match &thread {
@@ -76,8 +81,7 @@ impl Runtime {
                 Plan::Busy(active) => return Err(StartError::Busy { active }),
                 Plan::Repeat(run) => {
                     let run = self.0.store.run(&run).await?;
-                    let run =
-                        run.ok_or_else(|| StoreError::Rejected("a turn points to a run that is not there".into()))?;
+                    let run = run.ok_or(StartError::Expired)?;
                     return Ok(Started { run, fresh: false });
                 }
                 Plan::Run(wanted) => {
@@ -109,6 +113,17 @@ impl Runtime {
     }
 }
 
+/// A named turn without a thread gets the thread that every repeat of the request gets.
+fn with_thread(principal: &Principal, chat: &AgentChat) -> Result<AgentChat, StoreError> {
+    let mut chat = chat.clone();
+    if let (ThreadChoice::New, Some(turn)) = (&chat.thread, &chat.turn) {
+        let digest = Sha256::digest(format!("{}\0{turn}", principal.user));
+        let name: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        chat.thread = ThreadChoice::Named(ThreadId::new(name).map_err(|e| StoreError::Rejected(e.to_string()))?);
+    }
+    Ok(chat)
+}
+
 /// What a request means, from what is stored and nothing else.
 fn plan(chat: &AgentChat, id: &TurnId, thread: Option<&Thread>, turn: Option<&Turn>, said: Option<&Message>) -> Plan {
     let length = thread.map_or(0, |thread| thread.length);
@@ -134,7 +149,9 @@ fn plan(chat: &AgentChat, id: &TurnId, thread: Option<&Thread>, turn: Option<&Tu
         }
         (Trigger::Regenerate { replaces }, Some(turn), Some(text)) => {
             let current = MessageId::of_run(&turn.run);
-            let moved = replaces.as_ref().is_some_and(|replaced| *replaced != current);
+            // Clients may choose ids that look like ours: the user's own message is no answer.
+            let asked = MessageId::from(id);
+            let moved = replaces.as_ref().is_some_and(|replaced| *replaced != current && *replaced != asked);
             let running = replaces.is_none() && active.as_ref() == Some(&turn.run);
             if moved || running {
                 return Plan::Repeat(turn.run.clone());

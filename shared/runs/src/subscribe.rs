@@ -61,6 +61,19 @@ impl Follower {
     /// Cancel safe: what was not given is given by the next call.
     pub async fn next(&mut self) -> Result<Option<Frame>, StoreError> {
         loop {
+            if let Some(frame) = self.ready().await? {
+                return Ok(Some(frame));
+            }
+            if self.ended {
+                return Ok(None);
+            }
+            self.wait().await;
+        }
+    }
+
+    /// The next frame that is stored already. `None`: there is none yet, or the run has ended.
+    pub async fn ready(&mut self) -> Result<Option<Frame>, StoreError> {
+        loop {
             if self.ended {
                 return Ok(None);
             }
@@ -71,14 +84,18 @@ impl Follower {
             if let Some(frame) = self.read.pop_front() {
                 return Ok(Some(self.give(frame)));
             }
-            if !self.caught_up || self.feed.next().is_some_and(|next| next > self.next) {
-                self.catch_up().await?;
-                continue;
+            if self.caught_up && self.feed.next().is_none_or(|next| next <= self.next) {
+                return Ok(None);
             }
-            self.keep_fed();
-            // The feed lives as long as this follower does.
-            let _ = self.changed.changed().await;
+            self.catch_up().await?;
         }
+    }
+
+    /// Waits until there may be more. Cancel safe.
+    pub async fn wait(&mut self) {
+        self.keep_fed();
+        // The feed lives as long as this follower does.
+        let _ = self.changed.changed().await;
     }
 
     /// Whether the terminal chunk has been given.
@@ -211,7 +228,12 @@ impl Poller {
             Some(observation) => {
                 if observation.is_still(&run, self.runtime.config()) {
                     *seen = None;
-                    self.runtime.recover(&run, self.deadline).await?;
+                    // A task of its own: the last follower may leave in the middle of it.
+                    let (runtime, deadline) = (self.runtime.clone(), self.deadline);
+                    let recovery = async move { runtime.recover(&run, true, deadline).await };
+                    if let Ok(recovered) = self.runtime.tasks().spawn(recovery).await {
+                        recovered?;
+                    }
                 }
             }
         }

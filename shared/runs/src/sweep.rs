@@ -1,5 +1,8 @@
 //! The sweep: finds runs that nobody holds and nobody watches.
 
+use std::time::Duration;
+
+use futures::StreamExt;
 use futures::future::join_all;
 use tandem_protocol::{Run, RunId};
 use tandem_store::{DUE_SHARDS, StoreError, now_ms};
@@ -9,6 +12,10 @@ use crate::Runtime;
 
 /// Runs looked at per shard and pass; the rest comes with the next pass.
 const PER_SHARD: i32 = 100;
+/// Runs recovered side by side.
+const AT_ONCE: usize = 16;
+/// Time that one recovery may need.
+const NEEDS: Duration = Duration::from_secs(10);
 
 /// What a sweep found and did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -38,22 +45,31 @@ impl Runtime {
             }
         }
         swept.due = due.len();
-        let seen: Vec<Run> = join_all(due.iter().map(|run| self.0.store.run(run)))
-            .await
-            .into_iter()
-            .filter_map(|read| read.ok().flatten())
-            .filter(|run| !run.status.is_terminal())
-            .collect();
+        let mut seen: Vec<Run> = Vec::new();
+        for (id, read) in due.iter().zip(join_all(due.iter().map(|run| self.0.store.run(run))).await) {
+            match read {
+                Ok(run) => seen.extend(run.filter(|run| !run.status.is_terminal())),
+                Err(error) => {
+                    swept.failed += 1;
+                    tracing::error!(run = %id, %error, "the run could not be read");
+                }
+            }
+        }
         if seen.is_empty() {
             return Ok(swept);
         }
         tokio::time::sleep(self.0.config.lease).await;
-        for run in seen {
-            match self.recover_if_still(&run, deadline).await {
+        let recoveries = futures::stream::iter(seen).map(|run| async move {
+            let recovered = self.recover_if_still(&run, deadline).await;
+            (run.run_id, recovered)
+        });
+        let mut recoveries = recoveries.buffer_unordered(AT_ONCE);
+        while let Some((run, recovered)) = recoveries.next().await {
+            match recovered {
                 Ok(done) => swept.recovered += usize::from(done),
                 Err(error) => {
                     swept.failed += 1;
-                    tracing::error!(run = %run.run_id, %error, "the run could not be recovered");
+                    tracing::error!(%run, %error, "the run could not be recovered");
                 }
             }
         }
@@ -63,7 +79,10 @@ impl Runtime {
 
     async fn recover_if_still(&self, seen: &Run, deadline: Option<Instant>) -> Result<bool, StoreError> {
         match self.0.store.run(&seen.run_id).await? {
-            Some(run) if run.version == seen.version => self.recover(&run, deadline).await,
+            // The rest comes with the next pass: a dispatch that is written and not sent is a try for nothing.
+            Some(_) if deadline.is_some_and(|deadline| deadline < Instant::now() + NEEDS) => Ok(false),
+            // A sweeper has neither the time nor the rights to drive a run.
+            Some(run) if run.version == seen.version => self.recover(&run, false, deadline).await,
             _ => Ok(false),
         }
     }

@@ -1,12 +1,12 @@
 //! The kept answer of a run: what its log says, beside the thread, so that it outlives the log and is read at once.
 //!
 //! It is written when the run ends, its first part in the very transaction of the end: a terminal run always has
-//! its answer, and expiry of the log never takes a message away.
+//! its answer, and expiry of the log never takes a message away. The other parts are put before, under the name of
+//! this one attempt to end the run; the first part says which name counts.
 
-use aws_sdk_dynamodb::types::AttributeValue;
 use tandem_protocol::{RunId, TenantId, ThreadId, Transcript};
 
-use crate::items::{Item, key_item, n, number, s, text};
+use crate::items::{Item, key_item, s, text};
 use crate::{Store, StoreError, keys};
 
 /// Longest part, in bytes.
@@ -20,11 +20,14 @@ pub(crate) fn answer_items(
     transcript: &Transcript,
 ) -> Result<Vec<Item>, StoreError> {
     let json = serde_json::to_string(transcript).map_err(|e| StoreError::corrupt("an answer", e))?;
-    let parts = split(&json, PART_BYTES);
-    let of = parts.len();
-    let items = parts.into_iter().enumerate().map(|(part, body)| {
-        let mut item = key_item(&keys::answer(tenant, thread, run, part));
-        item.insert("of".into(), n(of));
+    let writer = crate::new_id();
+    let items = split(&json, PART_BYTES).into_iter().enumerate().map(|(part, body)| {
+        let key = match part {
+            0 => keys::answer(tenant, thread, run),
+            part => keys::answer_part(tenant, thread, run, &writer, part),
+        };
+        let mut item = key_item(&key);
+        item.insert("writer".into(), s(&writer));
         item.insert("body".into(), s(body));
         item
     });
@@ -46,35 +49,33 @@ impl Store {
         thread: &ThreadId,
         run: &RunId,
     ) -> Result<Option<Transcript>, StoreError> {
-        let mut json = String::new();
-        let mut part = 0;
-        loop {
-            let page = self
-                .db
-                .query()
-                .table_name(&self.table)
-                .key_condition_expression("pk = :pk AND sk BETWEEN :from AND :to")
-                .expression_attribute_values(":pk", s(keys::thread_partition(tenant, thread)))
-                .expression_attribute_values(":from", s(keys::answer_sort(run, part)))
-                .expression_attribute_values(":to", AttributeValue::S(keys::answer_sort(run, 9_999)))
-                .consistent_read(true)
-                .send()
-                .await?;
-            let items = page.items.unwrap_or_default();
-            // The first part is written last: without it the others do not count.
-            let Some(first) = items.first().filter(|item| text(item, "sk") == keys::answer_sort(run, part)) else {
-                return Ok(None);
-            };
-            let of: usize = number(first, "of").unwrap_or(0);
-            for item in &items {
-                json.push_str(text(item, "body"));
-            }
-            part += items.len();
-            if part >= of {
-                let parsed = serde_json::from_str(&json);
-                return parsed.map(Some).map_err(|e| StoreError::corrupt(format!("the answer of {run}"), e));
+        let Some(first) = self.get(&keys::answer(tenant, thread, run)).await? else { return Ok(None) };
+        let mut json = text(&first, "body").to_owned();
+        if json.len() + 4 > PART_BYTES {
+            // Full but for the rest of a character: there may be more.
+            let writer = text(&first, "writer");
+            let mut next = 1;
+            loop {
+                let page = self
+                    .db
+                    .query()
+                    .table_name(&self.table)
+                    .key_condition_expression("pk = :pk AND sk BETWEEN :from AND :to")
+                    .expression_attribute_values(":pk", s(keys::thread_partition(tenant, thread)))
+                    .expression_attribute_values(":from", s(keys::answer_part_sort(run, writer, next)))
+                    .expression_attribute_values(":to", s(keys::answer_part_sort(run, writer, 9_999)))
+                    .consistent_read(true)
+                    .send()
+                    .await?;
+                let items = page.items.unwrap_or_default();
+                next += items.len();
+                items.iter().for_each(|item| json.push_str(text(item, "body")));
+                if page.last_evaluated_key.is_none() {
+                    break;
+                }
             }
         }
+        serde_json::from_str(&json).map(Some).map_err(|e| StoreError::corrupt(format!("the answer of {run}"), e))
     }
 }
 

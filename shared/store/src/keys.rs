@@ -62,13 +62,18 @@ pub(crate) fn turn(tenant: &TenantId, thread: &ThreadId, turn: &TurnId) -> Key {
     key(thread_partition(tenant, thread), format!("TURN#{turn}"))
 }
 
-/// Sort key of a part of the answer that `run` gave.
-pub(crate) fn answer_sort(run: &RunId, part: usize) -> String {
-    format!("ANSWER#{run}#{part:04}")
+/// The first part of the answer that `run` gave.
+pub(crate) fn answer(tenant: &TenantId, thread: &ThreadId, run: &RunId) -> Key {
+    key(thread_partition(tenant, thread), format!("ANSWER#{run}"))
 }
 
-pub(crate) fn answer(tenant: &TenantId, thread: &ThreadId, run: &RunId, part: usize) -> Key {
-    key(thread_partition(tenant, thread), answer_sort(run, part))
+/// Sort key of a further part, as one writer put it.
+pub(crate) fn answer_part_sort(run: &RunId, writer: &str, part: usize) -> String {
+    format!("ANSWER#{run}#{writer}#{part:04}")
+}
+
+pub(crate) fn answer_part(tenant: &TenantId, thread: &ThreadId, run: &RunId, writer: &str, part: usize) -> Key {
+    key(thread_partition(tenant, thread), answer_part_sort(run, writer, part))
 }
 
 pub(crate) fn message_sort(n: u64) -> String {

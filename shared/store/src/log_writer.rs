@@ -3,6 +3,7 @@
 //! The first chunk after a silence is written at once. While a write is under way, or the flush interval has
 //! not passed since the last one began, adjacent deltas of one part are merged into one chunk.
 
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tandem_protocol::{Chunk, RunId, Seq};
@@ -37,6 +38,8 @@ pub enum AppendError {
 pub struct LogWriter {
     commands: mpsc::Sender<Command>,
     task: tokio::task::JoinHandle<()>,
+    /// Why the writer ended before it was closed.
+    failure: Arc<OnceLock<AppendError>>,
 }
 
 enum Command {
@@ -49,20 +52,34 @@ impl LogWriter {
     /// `next` is where the holder's next frame goes: it has just taken the log there.
     pub fn start(store: Store, run: RunId, attempt: u32, next: Seq, interval: Duration) -> Self {
         let (commands, queue) = mpsc::channel(QUEUE);
-        let writer = Writer { store, run, attempt, next, interval, batch: Batch::default(), last: None };
-        LogWriter { commands, task: tokio::spawn(writer.run(queue)) }
+        let failure = Arc::new(OnceLock::new());
+        let writer = Writer {
+            store,
+            run,
+            attempt,
+            next,
+            interval,
+            batch: Batch::default(),
+            last: None,
+            failure: Arc::clone(&failure),
+        };
+        LogWriter { commands, task: tokio::spawn(writer.run(queue)), failure }
     }
 
     /// Hands a chunk over. It is stored soon, in order; a failure shows at a later push or flush.
     pub async fn push(&self, chunk: Chunk) -> Result<(), AppendError> {
-        self.commands.send(Command::Chunk(chunk)).await.map_err(|_| AppendError::Closed)
+        self.commands.send(Command::Chunk(chunk)).await.map_err(|_| self.ended())
     }
 
     /// Waits until everything pushed is stored. Gives the next position.
     pub async fn flush(&self) -> Result<Seq, AppendError> {
         let (answer, stored) = oneshot::channel();
-        self.commands.send(Command::Flush(answer)).await.map_err(|_| AppendError::Closed)?;
-        stored.await.unwrap_or(Err(AppendError::Closed))
+        self.commands.send(Command::Flush(answer)).await.map_err(|_| self.ended())?;
+        stored.await.unwrap_or_else(|_| Err(self.ended()))
+    }
+
+    fn ended(&self) -> AppendError {
+        self.failure.get().cloned().unwrap_or(AppendError::Closed)
     }
 
     /// Pushes chunks that must be stored before anything else happens.
@@ -74,9 +91,18 @@ impl LogWriter {
     }
 
     /// Stops and joins the task; what was not flushed may be lost.
-    pub async fn close(self) {
-        drop(self.commands);
-        let _ = self.task.await;
+    pub async fn close(mut self) {
+        // The task ends when nobody can send any more.
+        let (closed, _) = mpsc::channel(1);
+        self.commands = closed;
+        let _ = (&mut self.task).await;
+    }
+}
+
+impl Drop for LogWriter {
+    /// A holder that is displaced begins no further write. One under way fails at its position.
+    fn drop(&mut self) {
+        self.task.abort();
     }
 }
 
@@ -89,25 +115,25 @@ struct Writer {
     batch: Batch,
     /// When the last write began.
     last: Option<Instant>,
+    failure: Arc<OnceLock<AppendError>>,
 }
 
 impl Writer {
     async fn run(mut self, mut queue: mpsc::Receiver<Command>) {
-        let mut failure: Option<AppendError> = None;
         let mut flushes = Vec::new();
         while let Some(command) = queue.recv().await {
             self.take(command, &mut flushes);
             let due = self.last.map_or_else(Instant::now, |last| last + self.interval);
             self.gather(&mut queue, &mut flushes, due).await;
-            if failure.is_none() {
-                failure = self.write().await.err();
-            }
+            let written = self.write().await;
             for flush in flushes.drain(..) {
                 // The one who asked may be gone.
-                let _ = flush.send(failure.clone().map_or(Ok(self.next), Err));
+                let _ = flush.send(written.clone().map(|()| self.next));
             }
-            if failure.is_some() {
-                self.batch = Batch::default();
+            if let Err(error) = written {
+                // Nothing can follow what is missing: the next push learns why.
+                let _ = self.failure.set(error);
+                return;
             }
         }
     }
@@ -167,8 +193,11 @@ struct Batch {
 impl Batch {
     fn push(&mut self, chunk: Chunk) {
         self.bytes += estimate(&chunk);
+        // A control character takes six bytes of JSON: merged deltas stay short enough for any text.
+        let short = |chunk: &Chunk| estimate(chunk) < MAX_CHUNK_BYTES / 16;
+        let fits = short(&chunk);
         let chunk = match self.chunks.back_mut() {
-            Some(last) if estimate(last) < MAX_CHUNK_BYTES / 4 => match last.merge(chunk) {
+            Some(last) if fits && short(last) => match last.merge(chunk) {
                 None => return,
                 Some(chunk) => chunk,
             },

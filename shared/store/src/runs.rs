@@ -69,10 +69,9 @@ impl Store {
     ) -> Result<EndWrite, StoreError> {
         let mut parts = answer_items(&next.owner.tenant, &next.thread_id, &next.run_id, answer)?.into_iter();
         let first_part = parts.next().map(|part| self.replace_operation(part));
-        for part in parts {
-            // Of a long answer; without the first part they do not count.
-            self.db.put_item().table_name(&self.table).set_item(Some(part)).send().await?;
-        }
+        // Of a long answer; without the first part they do not count.
+        let put = |part| self.db.put_item().table_name(&self.table).set_item(Some(part)).send();
+        futures::future::try_join_all(parts.map(put)).await?;
         let mut operations: Vec<TransactWriteItem> = vec![
             self.put_operation(run_item(next)?, Condition::version(version)),
             self.put_operation(terminal.item(&next.run_id, self.expiry()), Condition::absent()),
@@ -89,7 +88,8 @@ impl Store {
         }
         let first_call = operations.len();
         for call in unsettled {
-            let item = Outcome::Closed.item(&next.run_id, call);
+            let mut item = Outcome::Closed.item(&next.run_id, call);
+            item.insert("expires_at".into(), n(self.expiry()));
             operations.push(self.put_operation(item, Condition::absent()));
         }
         operations.extend(first_part);

@@ -18,8 +18,8 @@ use crate::{ApiError, App};
 
 /// Longest wait of a JSON request, in seconds.
 const MAX_WAIT: f64 = 25.0;
-/// Chunks in one JSON answer, roughly: whole frames are given.
-const MAX_EVENTS: usize = 1000;
+/// Bytes of chunks in one JSON answer, roughly: whole frames are given.
+const MAX_BYTES: usize = 2 * 1024 * 1024;
 
 #[derive(Deserialize)]
 pub(crate) struct Asked {
@@ -113,22 +113,28 @@ async fn page(
         return Ok(Json(page).into_response());
     }
     let mut follower = runtime.follow(&run.run_id, from, deadline);
-    // What is there already is given without waiting for more.
-    let mut until = Instant::now() + wait.max(Duration::from_millis(50));
-    while let Ok(read) = tokio::time::timeout_at(until, follower.next()).await {
-        let Some(frame) = read? else { break };
-        for chunk in frame.chunks_from(from) {
-            let raw = RawValue::from_string(chunk.json.to_owned());
-            let chunk_json = raw.map_err(|e| tandem_store::StoreError::Rejected(e.to_string()))?;
-            page.events.push(Event { seq: chunk.seq, chunk: chunk_json });
-            page.next = Some(chunk.seq);
+    let until = Instant::now() + wait;
+    let (mut cursor, mut bytes) = (from, 0);
+    loop {
+        while bytes < MAX_BYTES
+            && let Some(frame) = follower.ready().await?
+        {
+            for chunk in frame.chunks_from(cursor) {
+                let json = RawValue::from_string(chunk.json.to_owned());
+                let json = json.map_err(|e| tandem_store::StoreError::Rejected(e.to_string()))?;
+                page.events.push(Event { seq: chunk.seq, chunk: json });
+                page.next = Some(chunk.seq);
+            }
+            cursor = cursor.max(frame.next());
+            bytes += frame.bytes();
+            page.done = frame.is_terminal();
         }
-        page.done = frame.is_terminal();
-        if page.events.len() >= MAX_EVENTS {
+        // What is there already is given without waiting for more.
+        if !page.events.is_empty() || follower.has_ended() {
             break;
         }
-        if !page.events.is_empty() {
-            until = until.min(Instant::now() + Duration::from_millis(5));
+        if tokio::time::timeout_at(until, follower.wait()).await.is_err() {
+            break;
         }
     }
     if deadline.is_some() {

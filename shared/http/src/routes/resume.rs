@@ -79,7 +79,9 @@ async fn resumable(runtime: &Runtime, principal: &Principal, id: &str) -> Result
         && let Ok(run) = RunId::new(id)
         && let Some(run) = store.run(&run).await?
     {
-        return if own(&run) { Ok(Some(run)) } else { Err(unknown()) };
+        // A foreign or deleted run answers like an unknown one.
+        let gone = run.expires_at.is_some_and(|expires| expires <= now_ms() / 1000);
+        return Ok(Some(run).filter(|run| own(run) && !gone));
     }
     let thread = ThreadId::new(id).map_err(|_| unknown())?;
     // A new chat asks before it has said anything: nothing to resume, and no error.

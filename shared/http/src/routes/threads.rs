@@ -49,6 +49,9 @@ pub(crate) async fn list(
     Query(asked): Query<Asked>,
 ) -> Result<Json<PageView<ThreadView>>, ApiError> {
     let limit = i32::try_from(asked.limit(20)?).unwrap_or(20);
+    if asked.cursor.as_ref().is_some_and(|cursor| cursor.len() > 200 || !cursor.is_ascii()) {
+        return Err(ApiError::invalid("?cursor", "must come from an earlier page"));
+    }
     let page = app.runtime.store().threads(&principal, asked.cursor.as_deref(), limit).await?;
     Ok(Json(PageView { items: page.items.into_iter().map(ThreadView::from).collect(), cursor: page.cursor }))
 }
