@@ -74,6 +74,8 @@ pub(crate) fn explore(name: &str, bounds: Bounds, guards: Guards, enough: HasDis
 }
 
 /// Walks every world within the bounds, and fails if `missing` still names something at the end.
+// Of a log only its frames are compared and hashed, and they never change.
+#[allow(clippy::mutable_key_type)]
 pub(crate) fn explore_all(bounds: Bounds, mut missing: impl FnMut(&World) -> Vec<&'static str>) {
     let mut seen: HashSet<World> = HashSet::new();
     let mut waiting = vec![World::started(&bounds)];

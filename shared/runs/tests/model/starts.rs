@@ -164,8 +164,8 @@ impl Model for Starts {
                 (0..2).all(|turn| w.turns[turn] == w.runs.iter().rposition(|run| run.turn == turn))
             }),
             Property::always("a post is answered with a run of its turn", |model: &Starts, w: &World| {
-                let answered = w.posts.iter().zip(&model.posts);
-                answered.into_iter().all(|(at, post)| match at {
+                let mut answered = w.posts.iter().zip(&model.posts);
+                answered.all(|(at, post)| match at {
                     At::Streams(run) => w.runs[*run].turn == post.turn(),
                     _ => true,
                 })

@@ -146,7 +146,10 @@ impl World {
     /// After a lost race: the frames in between decide whether the same writes are sent again at the new position, or
     /// the function runs again on fresh reads.
     fn catch_up(&mut self, at: usize, mut scopes: Vec<(usize, u64)>, guards: &Guards) {
-        let Some((scope, pos)) = scopes.pop() else { return self.units[at].at = At::Work };
+        let Some((scope, pos)) = scopes.pop() else {
+            self.units[at].at = At::Work;
+            return;
+        };
         let from = self.units[at].heads[scope].unwrap_or(0);
         let between = self.feed[scope][usize::try_from(from).unwrap()..usize::try_from(pos).unwrap()].to_vec();
         let seen = |key: u8| self.units[at].seen.iter().any(|(read, _)| read.touches((scope, key)));

@@ -49,7 +49,7 @@ proptest! {
                 unit.put(&Scope::User, key, &json!(value)).await.unwrap();
             }
             // Half of the cases list what is not committed yet: a unit sees its own writes in the same order.
-            if limit % 2 == 0 {
+            if limit.is_multiple_of(2) {
                 unit.commit(&Attached::default()).await.unwrap();
             }
             let (mut listed, mut after) = (Vec::new(), None::<String>);
