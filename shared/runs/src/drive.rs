@@ -63,7 +63,7 @@ impl Runtime {
     /// and never leaves a task behind.
     pub async fn drive(&self, claim: Claim, budget: Budget) -> Driven {
         let id = claim.run.run_id.clone();
-        let driven = match self.try_drive(claim, budget).await {
+        let driven = match Box::pin(self.try_drive(claim, budget)).await {
             Ok(driven) => driven,
             Err(error) => {
                 tracing::error!(run = %id, %error, "the store failed; the run will be recovered");
@@ -93,7 +93,8 @@ impl Runtime {
             progressed: AtomicBool::new(false),
             leaving: AtomicBool::new(false),
         };
-        let work = AssertUnwindSafe(self.work(&claim, budget, &shared)).catch_unwind();
+        // Boxed, here and below: a turn is a large future, and stacks are small.
+        let work = AssertUnwindSafe(Box::pin(self.work(&claim, budget, &shared))).catch_unwind();
         tokio::select! {
             worked = work => match worked {
                 Ok(worked) => worked,
@@ -144,7 +145,7 @@ impl Runtime {
             hard: budget.hard,
             progressed: &shared.progressed,
         };
-        let agent = self.0.agent.run(setup, log);
+        let agent = Box::pin(self.0.agent.run(setup, log));
         let Ok(turn) = tokio::time::timeout_at(budget.hard, agent).await else {
             return self.hand_over(shared).await;
         };
