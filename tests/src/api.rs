@@ -154,16 +154,10 @@ impl Api {
         let mut times = 0;
         loop {
             times += 1;
-            let Some(mut stream) = self.come_back(run, log.after()).await else { return times };
+            let Some(mut stream) = Stream::come_back(self.events(run, log.after())).await else { return times };
             if log.read_all(&mut stream).await == End::Done {
                 return times;
             }
         }
-    }
-
-    /// Opens the stream again as soon as somebody answers. `None`: the run has ended, and the client has it all.
-    async fn come_back(&self, run: &str, after: Option<u64>) -> Option<Stream> {
-        let response = until("somebody who answers", async || self.events(run, after).send().await.ok()).await;
-        if response.status() == 204 { None } else { Some(Stream::of(response).await) }
     }
 }

@@ -1,10 +1,12 @@
 //! Server-sent events, read byte for byte and as strictly as they are written.
 
+use std::time::Duration;
+
 use reqwest::header::HeaderMap;
 use reqwest::{RequestBuilder, Response};
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep, timeout};
 
-use crate::{PATIENCE, until};
+use crate::PATIENCE;
 
 /// One event: its number, and its data as received.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,16 +38,29 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Sends the request, which must be answered by a stream; again where the answer says so, as on a machine that is
-    /// too busy for its store.
+    /// Sends the request, which must be answered by a stream.
     pub async fn open(request: RequestBuilder) -> Self {
-        let response = until("an answer", async || {
+        Self::come_back(request).await.expect("a stream, and not that there is nothing more")
+    }
+
+    /// Sends the request as a patient client does: again while nobody listens, and after a while where the answer is
+    /// to try again, as on a machine that is too busy for its store. `None`: there is nothing more.
+    pub async fn come_back(request: RequestBuilder) -> Option<Self> {
+        let began = Instant::now();
+        loop {
             let sent = request.try_clone().unwrap().send();
-            let response = timeout(PATIENCE, sent).await.expect("an answer in time").unwrap();
-            (response.status() != 503).then_some(response)
-        })
-        .await;
-        Self::of(response).await
+            let pause = match timeout(PATIENCE, sent).await.expect("an answer in time") {
+                Ok(response) if response.status() == 204 => return None,
+                Ok(response) if response.status() == 503 => {
+                    let seconds = response.headers()["retry-after"].to_str().unwrap();
+                    Duration::from_secs(seconds.parse().unwrap())
+                }
+                Ok(response) => return Some(Self::of(response).await),
+                Err(_) => Duration::from_millis(50),
+            };
+            assert!(began.elapsed() < PATIENCE, "nobody answers {request:?}");
+            sleep(pause).await;
+        }
     }
 
     /// A response that must be a stream.

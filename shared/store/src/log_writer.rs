@@ -215,7 +215,7 @@ impl Batch {
             if line.len() > MAX_CHUNK_BYTES {
                 return Err(AppendError::TooLarge(line.len()));
             }
-            if count > 0 && body.len() + line.len() > MAX_FRAME_BYTES {
+            if count > 0 && body.len() + 1 + line.len() > MAX_FRAME_BYTES {
                 break;
             }
             if count > 0 {

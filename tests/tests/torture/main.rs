@@ -3,7 +3,7 @@
 //! A [`Case`](case::Case) is one turn in a world of separate processes, with one [fault](faults) at the k-th write
 //! of one of them. `make torture` runs all of them and writes the table in `docs/reliability.md`; a plain
 //! `cargo test` runs a fixed sample.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 mod case;
 mod checks;

@@ -4,7 +4,7 @@
 //! between reading and writing is mirrored here, and each place names the file that it mirrors. Approvals will join
 //! as two more endings and one more beginning; `moves.rs` is the place.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 mod checks;
 mod due;
