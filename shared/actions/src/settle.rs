@@ -10,7 +10,7 @@ use crate::run::{Ended, Job};
 use crate::{ActionError, Effect};
 
 /// Longest result whatever an action says: its item must fit into the store, beside what else is in a transaction.
-const MAX_STORED_OUTPUT: usize = 380 * 1024;
+const MAX_STORED_OUTPUT: usize = 195 * 1024;
 /// Longest text of a failure, in bytes.
 const MAX_FAILURE: usize = 4096;
 
