@@ -4,6 +4,7 @@
 //! never just stops: a stream that ends without a terminal chunk means "come back with your cursor".
 
 mod app;
+mod body;
 mod caller;
 mod problem;
 mod request;

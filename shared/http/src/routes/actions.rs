@@ -5,12 +5,11 @@
 use std::time::Duration;
 
 use axum::Json;
-use axum::body::{Body, to_bytes};
+use axum::body::Body;
 use axum::extract::{Path, Query, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, Uri, header};
 use axum::response::{IntoResponse, Response};
-use http_body_util::LengthLimitError;
 use serde_json::{Map, Value};
 use tandem_actions::{ActionError, Call, Effect, Entry, IdempotencyKey, Method as Declared, Once};
 use tandem_protocol::{Caller as Door, Code, Principal, Problem};
@@ -120,14 +119,7 @@ fn arguments(uri: &Uri) -> Result<Vec<(String, String)>, ApiError> {
 
 /// The body as JSON, whatever its content type says; no body is an empty object.
 async fn read(body: Body) -> Result<Value, ApiError> {
-    let body = to_bytes(body, MAX_BODY).await.map_err(|error| {
-        let error = error.into_inner();
-        if error.is::<LengthLimitError>() {
-            ApiError::new(Code::TooLarge, format!("The body must be at most {MAX_BODY} bytes."))
-        } else {
-            unreadable("The body did not arrive as a whole.", error)
-        }
-    })?;
+    let body = crate::body::read(body, MAX_BODY).await?;
     if body.iter().all(u8::is_ascii_whitespace) {
         return Ok(Value::Object(Map::new()));
     }

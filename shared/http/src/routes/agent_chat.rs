@@ -1,16 +1,16 @@
 //! `POST /api/agent-chat`: start a turn and stream it.
 
 use axum::Json;
-use axum::body::{Body, to_bytes};
+use axum::body::Body;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
-use tandem_protocol::{AgentChat, Code, Run};
+use tandem_protocol::{AgentChat, Run};
 
 use crate::caller::{Caller, Until, WantsJson};
 use crate::sse::{EventStream, run_headers};
-use crate::{ApiError, App};
+use crate::{ApiError, App, body};
 
 /// Longest body; counted while it is read. The AI SDK sends the whole conversation.
 const MAX_BODY: usize = 4 * 1024 * 1024;
@@ -22,9 +22,7 @@ pub(crate) async fn start(
     Until(deadline): Until,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let body = to_bytes(body, MAX_BODY).await.map_err(|_| {
-        ApiError::new(Code::TooLarge, format!("The body must be at most {MAX_BODY} bytes; send the last message only."))
-    })?;
+    let body = body::read(body, MAX_BODY).await?;
     let chat = AgentChat::parse(&body)?;
     let started = app.runtime.start(&principal, &chat).await?;
     let run = started.run;

@@ -1,7 +1,7 @@
 //! Conversations.
 
 use axum::Json;
-use axum::body::{Body, to_bytes};
+use axum::body::Body;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use futures::stream::{StreamExt, TryStreamExt};
@@ -12,7 +12,7 @@ use tandem_store::{MessageBody, Thread, new_id, now_ms};
 
 use crate::caller::Caller;
 use crate::view::{PageView, ThreadView, ui_message};
-use crate::{ApiError, App};
+use crate::{ApiError, App, body};
 
 /// Most items of a page.
 const MAX_LIMIT: u32 = 100;
@@ -68,8 +68,7 @@ pub(crate) async fn create(
     Caller(principal): Caller,
     body: Body,
 ) -> Result<(StatusCode, Json<ThreadView>), ApiError> {
-    let too_large = |_| ApiError::new(Code::TooLarge, format!("The body must be at most {MAX_BODY} bytes."));
-    let body = to_bytes(body, MAX_BODY).await.map_err(too_large)?;
+    let body = body::read(body, MAX_BODY).await?;
     let new: New = if body.is_empty() {
         New::default()
     } else {

@@ -1,0 +1,32 @@
+//! Reading a body with a limit that is counted while it is read, whatever the header says.
+
+use axum::body::Body;
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt;
+use tandem_protocol::Code;
+
+use crate::ApiError;
+
+/// How much of a body that is too large is read and thrown away: a client that is still sending would see a broken
+/// connection instead of the answer.
+const DRAIN: usize = 32 * 1024 * 1024;
+
+/// The whole body, of at most `most` bytes.
+pub(crate) async fn read(mut body: Body, most: usize) -> Result<Bytes, ApiError> {
+    let mut bytes = BytesMut::new();
+    let mut seen = 0;
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| ApiError::new(Code::InvalidRequest, "The body broke off."))?;
+        let Ok(data) = frame.into_data() else { continue };
+        seen += data.len();
+        if seen <= most {
+            bytes.extend_from_slice(&data);
+        } else if seen > DRAIN {
+            break;
+        }
+    }
+    if seen > most {
+        return Err(ApiError::new(Code::TooLarge, format!("The body must be at most {most} bytes.")));
+    }
+    Ok(bytes.freeze())
+}
