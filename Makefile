@@ -13,7 +13,8 @@ check: ## format, lints and the build of everything
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
 
-test-quick: ## every Rust test
+test-quick: ## every Rust test; the end-to-end tests run the programs themselves
+	$(CARGO) build --workspace --bins
 	$(CARGO) test --workspace
 
 test: test-quick ## every test; installs what it needs into .tools/
