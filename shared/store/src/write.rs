@@ -130,8 +130,12 @@ impl Store {
                 }
                 _ => error.code().is_some_and(is_passing),
             };
-            if !passing || !pause.again().await {
+            if !passing {
                 return Err(error.into());
+            }
+            if !pause.again().await {
+                // A cancelled transaction has a code of its own, whatever its reasons are.
+                return Err(StoreError::Unavailable(error.into_service_error().to_string()));
             }
         }
     }
