@@ -21,6 +21,10 @@ test: test-quick ## every test; installs what it needs into .tools/
 	scripts/test-clients.sh
 	scripts/test-lambda.sh
 
+torture-sample: ## a fixed sample of the faults below
+	$(CARGO) build --workspace --bins
+	$(CARGO) test -p tandem-tests --test torture
+
 torture: ## every fault at every write; takes long, and writes the tables of docs/reliability.md
 	$(CARGO) build --release --bin tandem
 	TORTURE=all TANDEM_BIN="$(abspath $(or $(CARGO_TARGET_DIR),target))/release/tandem" \
