@@ -1,5 +1,5 @@
 # The only commands that a person needs. Each says what it installs.
-.PHONY: dev test test-quick torture check build clean
+.PHONY: dev test test-quick torture torture-sample check build
 
 SHELL := /usr/bin/env bash
 CARGO ?= cargo
