@@ -20,7 +20,7 @@ rie() {
     aarch64 | arm64) machine=arm64 ;;
     *) machine=x86_64 ;;
     esac
-    find "$PWD/$venv" -path "*/samcli/local/rapid/aws-lambda-rie-$machine" -print -quit
+    find -L "$PWD/$venv" -path "*/samcli/local/rapid/aws-lambda-rie-$machine" -print -quit
 }
 
 if [ "$(cat "$stamp" 2>/dev/null)" != "${packages[*]}" ]; then
