@@ -46,8 +46,8 @@ pub(crate) enum Stopped {
 
 impl Context {
     /// Begins a run; a checkpointed call goes on from its stored cursor.
-    pub(crate) async fn begin(job: &Job<'_>) -> Result<Self, StoreError> {
-        let (call, effect) = (job.call, job.effect());
+    pub(crate) async fn begin(job: &Job) -> Result<Self, StoreError> {
+        let (call, effect) = (&job.call, job.effect());
         let mut ctx = Context {
             state: State::new(call, effect != Effect::Read),
             call: call.clone(),

@@ -29,6 +29,7 @@ pub use entry::Entry;
 pub use error::{ActionError, RegistryError};
 pub use handler::Handler;
 pub use registry::{Registry, Tool};
+pub use settle::result_of;
 pub use state::State;
 /// What action code needs of the store, so that an application depends on this crate alone.
 pub use tandem_store::{Document, List, Page, Scope, Store};

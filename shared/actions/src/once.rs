@@ -7,50 +7,40 @@
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use tandem_store::{Intent, IntentKey, Outcome, Slot, new_id};
+use tandem_store::{Intent, IntentKey, Outcome, Slot, Store, new_id};
 use tokio::time::{Duration, Instant, sleep};
 
 use crate::context::digest;
-use crate::definition::ActionDef;
-use crate::resources::Resources;
 use crate::run::{self, Job};
-use crate::settle::returned;
-use crate::{ActionError, Call, Once};
+use crate::settle::result_of;
+use crate::{ActionError, Once};
 
 /// Pause between two looks at the outcome, at first and at most.
 const LOOK: Duration = Duration::from_millis(20);
 const MAX_LOOK: Duration = Duration::from_millis(400);
 
-/// Carries the call out, or waits for whoever does. `call.once` has been taken out of `call`.
-pub(crate) async fn call(
-    def: &ActionDef,
-    input: Value,
-    call: Call,
-    once: &Once,
-    resources: &Resources,
-) -> Result<Value, ActionError> {
-    let principal = &call.principal;
-    let names = [principal.user.as_str(), def.options.name, once.key.as_str()];
+/// Carries the call out, or waits for whoever does. `job` has no place for its outcome yet.
+pub(crate) async fn call(mut job: Job, input: Value, once: &Once) -> Result<Value, ActionError> {
+    let (store, principal) = (job.call.store.clone(), &job.call.principal);
+    let names = [principal.user.as_str(), job.def.options.name, once.key.as_str()];
     let key = IntentKey { tenant: principal.tenant.clone(), digest: digest(names) };
-    let mine = Intent { input: canonical(&input), started_at: call.started_at, holder: new_id(), beat: 0 };
-    let held = match call.store.put_intent(&key, &mine).await? {
+    let mine = Intent { input: canonical(&input), started_at: job.call.started_at, holder: new_id(), beat: 0 };
+    let intent = match store.put_intent(&key, &mine).await? {
         None => mine,
         Some(theirs) if theirs.input != mine.input => return Err(ActionError::KeyReused),
-        Some(theirs) => match wait(def, &call, once, &key, theirs, mine.holder).await? {
-            Waited::Settled(outcome) => return returned(outcome),
-            Waited::Taken(held) if def.options.effect.may_run_again() => held,
-            Waited::Taken(held) => {
-                let unknown = call.store.put_outcome(&slot(&key, &held), &Outcome::Unknown).await?;
-                return returned(unknown);
+        Some(theirs) => match wait(&job, once, &key, theirs, mine.holder).await? {
+            Waited::Settled(outcome) => return result_of(outcome),
+            Waited::Taken(intent) if job.effect().may_run_again() => intent,
+            Waited::Taken(intent) => {
+                return result_of(store.put_outcome(&slot(&key, &intent), &Outcome::Unknown).await?);
             }
         },
     };
-    let slot = slot(&key, &held);
+    job.slot = Some(slot(&key, &intent));
     // The other side must be able to tell two people's equal keys apart.
-    let idempotency_key = format!("{}/{}", key.digest, held.started_at);
-    let call = Call { idempotency_key, started_at: held.started_at, ..call };
-    let mut held = Held { call: &call, key: &key, intent: held };
-    let job = Job { def, call: &call, slot: Some(slot), resources };
+    job.call.idempotency_key = format!("{}/{}", key.digest, intent.started_at);
+    job.call.started_at = intent.started_at;
+    let mut held = Held { store, key, intent };
     let result = tokio::select! {
         result = run::run(job, input) => result,
         never = held.keep(once.heartbeat) => match never {},
@@ -76,15 +66,14 @@ enum Waited {
 
 /// Waits until the call has an outcome, or whoever carries it out is gone.
 async fn wait(
-    def: &ActionDef,
-    call: &Call,
+    job: &Job,
     once: &Once,
     key: &IntentKey,
     mut seen: Intent,
     holder: String,
 ) -> Result<Waited, ActionError> {
-    let slot = slot(key, &seen);
-    let until = call.deadline.min(Instant::now() + def.options.timeout + once.lease);
+    let (call, slot) = (&job.call, slot(key, &seen));
+    let until = call.deadline.min(Instant::now() + job.def.options.timeout + once.lease);
     let every = once.heartbeat.min(once.lease / 3);
     let (mut alive_at, mut look_at, mut pause) = (Instant::now(), Instant::now() + every, LOOK);
     loop {
@@ -118,19 +107,19 @@ async fn wait(
 }
 
 /// An intent that this call carries out.
-struct Held<'a> {
-    call: &'a Call,
-    key: &'a IntentKey,
+struct Held {
+    store: Store,
+    key: IntentKey,
     intent: Intent,
 }
 
-impl Held<'_> {
+impl Held {
     /// Gives signs of life for ever, or until the intent is somebody else's.
     async fn keep(&mut self, heartbeat: Duration) -> std::convert::Infallible {
         loop {
             sleep(heartbeat).await;
             let next = Intent { beat: self.intent.beat + 1, ..self.intent.clone() };
-            match self.call.store.move_intent(self.key, &self.intent, &next).await {
+            match self.store.move_intent(&self.key, &self.intent, &next).await {
                 Ok(true) => self.intent = next,
                 // The work goes on: its outcome is put once, by whoever is first.
                 Ok(false) => std::future::pending().await,
@@ -142,7 +131,7 @@ impl Held<'_> {
     /// Lets the next request go on at once. It is only faster than a lease, so a failure does not matter.
     async fn leave(&self) {
         let next = Intent { holder: String::new(), beat: self.intent.beat + 1, ..self.intent.clone() };
-        if let Err(error) = self.call.store.move_intent(self.key, &self.intent, &next).await {
+        if let Err(error) = self.store.move_intent(&self.key, &self.intent, &next).await {
             tracing::warn!(%error, "an intent could not be left");
         }
     }

@@ -106,9 +106,11 @@ impl Registry {
             Err(error) => return run::fail(&call.store, slot.as_ref(), error).await,
         };
         let mut call = call;
-        match call.once.take().filter(|_| slot.is_none() && entry.effect() != Effect::Read) {
-            Some(once) => once::call(&entry.def, input, call, &once, &self.resources).await,
-            None => run::run(Job { def: &entry.def, call: &call, slot, resources: &self.resources }, input).await,
+        let once = call.once.take().filter(|_| slot.is_none() && entry.effect() != Effect::Read);
+        let job = Job { def: entry.def, call, slot, resources: self.resources.clone() };
+        match once {
+            Some(once) => once::call(job, input, &once).await,
+            None => run::run(job, input).await,
         }
     }
 

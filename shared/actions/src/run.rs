@@ -8,26 +8,28 @@ use serde_json::Value;
 use tandem_store::{Outcome, Pause, Slot, Store};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
+use tracing::Instrument;
 
 use crate::context::Context;
 use crate::definition::ActionDef;
 use crate::resources::Resources;
-use crate::settle::{failure, returned, settle};
+use crate::settle::{failure, result_of, settle};
 use crate::{ActionError, Call, Effect};
 
 /// How often a function runs again because it lost the race for what it had read.
 const RUNS: u32 = 40;
 
 /// A call that was let in.
-pub(crate) struct Job<'a> {
-    pub(crate) def: &'a ActionDef,
-    pub(crate) call: &'a Call,
+#[derive(Clone)]
+pub(crate) struct Job {
+    pub(crate) def: ActionDef,
+    pub(crate) call: Call,
     /// Where its outcome is stored, once; none: nowhere.
     pub(crate) slot: Option<Slot>,
-    pub(crate) resources: &'a Resources,
+    pub(crate) resources: Resources,
 }
 
-impl Job<'_> {
+impl Job {
     pub(crate) fn effect(&self) -> Effect {
         self.def.options.effect
     }
@@ -39,12 +41,12 @@ impl Job<'_> {
 }
 
 /// Runs the action until it is settled.
-pub(crate) async fn run(job: Job<'_>, input: Value) -> Result<Value, ActionError> {
+pub(crate) async fn run(job: Job, input: Value) -> Result<Value, ActionError> {
     if job.call.cancel.is_cancelled() {
         return Err(ActionError::Cancelled);
     }
     if let Some(outcome) = settled(&job).await? {
-        return returned(outcome);
+        return result_of(outcome);
     }
     let begun = Instant::now();
     let mut lost = Pause::up_to(RUNS);
@@ -55,7 +57,15 @@ pub(crate) async fn run(job: Job<'_>, input: Value) -> Result<Value, ActionError
             (step, lost) = (ctx.step, Pause::up_to(RUNS));
         }
         let ended = guarded(&job, input.clone(), &mut ctx, begun).await;
-        if let Some(result) = settle(&job, &mut ctx, ended).await? {
+        let settling = settle(job.clone(), ctx, ended);
+        let settled = if job.effect().is_elsewhere() && job.slot.is_some() {
+            // In a task of its own: whoever holds the run may be displaced by now and drop this call, and what has
+            // happened elsewhere must still be written down. Only puts of what is absent are left to do.
+            tokio::spawn(settling.in_current_span()).await.unwrap_or(Err(ActionError::Cancelled))
+        } else {
+            settling.await
+        };
+        if let Some(result) = settled? {
             return result;
         }
         if !lost.again().await {
@@ -67,13 +77,13 @@ pub(crate) async fn run(job: Job<'_>, input: Value) -> Result<Value, ActionError
 /// Stores a failure as the outcome, if there is a place for one, and gives what is stored then.
 pub(crate) async fn fail(store: &Store, slot: Option<&Slot>, error: ActionError) -> Result<Value, ActionError> {
     match slot {
-        Some(slot) if error.settles() => returned(store.put_outcome(slot, &failure(&error)).await?),
+        Some(slot) if error.settles() => result_of(store.put_outcome(slot, &failure(&error)).await?),
         _ => Err(error),
     }
 }
 
 /// The outcome that exists already, where running in vain would cost or do something.
-async fn settled(job: &Job<'_>) -> Result<Option<Outcome>, ActionError> {
+async fn settled(job: &Job) -> Result<Option<Outcome>, ActionError> {
     match (job.effect(), &job.slot) {
         (Effect::Checkpointed | Effect::Keyed | Effect::External, Some(slot)) => {
             Ok(job.call.store.outcome(slot).await?)
@@ -91,7 +101,7 @@ pub(crate) enum Ended {
 }
 
 /// Runs the function once, within its time, and survives its panic.
-async fn guarded(job: &Job<'_>, input: Value, ctx: &mut Context, begun: Instant) -> Ended {
+async fn guarded(job: &Job, input: Value, ctx: &mut Context, begun: Instant) -> Ended {
     let Job { def, call, .. } = job;
     let mut checkpointed = ctx.checkpointed.subscribe();
     let timeout = def.options.timeout;

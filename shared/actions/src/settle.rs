@@ -16,13 +16,13 @@ const MAX_FAILURE: usize = 4096;
 
 /// Commits what a run has done with its outcome. None: the race was lost, run again.
 pub(crate) async fn settle(
-    job: &Job<'_>,
-    ctx: &mut Context,
+    job: Job,
+    mut ctx: Context,
     ended: Ended,
 ) -> Result<Option<Result<Value, ActionError>>, ActionError> {
     match ctx.stopped.take() {
         Some(Stopped::Lost) => return Ok(None),
-        Some(Stopped::Settled(outcome)) => return Ok(Some(returned(outcome))),
+        Some(Stopped::Settled(outcome)) => return Ok(Some(result_of(outcome))),
         None => {}
     }
     if let Some(failure) = ctx.state.failure.take() {
@@ -30,7 +30,7 @@ pub(crate) async fn settle(
     }
     let effect = job.effect();
     let result = match ended {
-        Ended::Broken(error) => return Ok(Some(broken(job, error).await)),
+        Ended::Broken(error) => return Ok(Some(broken(&job, error).await)),
         Ended::Returned(result) => result.and_then(|output| fitting(&job.def.options, output)),
     };
     let outcome = match &result {
@@ -55,16 +55,16 @@ pub(crate) async fn settle(
     };
     if plain {
         return Ok(Some(match &job.slot {
-            Some(slot) => returned(job.call.store.put_outcome(slot, &outcome).await?),
+            Some(slot) => result_of(job.call.store.put_outcome(slot, &outcome).await?),
             None => result.map_err(safe),
         }));
     }
     match ctx.conclude(&outcome).await {
-        Ok(Commit::Committed(_)) if job.slot.is_some() => Ok(Some(returned(outcome))),
+        Ok(Commit::Committed(_)) if job.slot.is_some() => Ok(Some(result_of(outcome))),
         Ok(Commit::Committed(_)) => Ok(Some(result.map_err(safe))),
         Ok(Commit::Settled(stored)) => {
-            keep_late(job, &outcome, &stored).await;
-            Ok(Some(returned(stored)))
+            keep_late(&job, &outcome, &stored).await;
+            Ok(Some(result_of(stored)))
         }
         Ok(Commit::Lost) if effect != Effect::External => Ok(None),
         // It happened elsewhere and cannot run again; here its changes no longer fit.
@@ -77,7 +77,7 @@ pub(crate) async fn settle(
 }
 
 /// A run that panicked or took too long. What it changes elsewhere may have happened all the same.
-async fn broken(job: &Job<'_>, error: ActionError) -> Result<Value, ActionError> {
+async fn broken(job: &Job, error: ActionError) -> Result<Value, ActionError> {
     let error = match error {
         ActionError::Timeout(_) if job.effect().is_elsewhere() => ActionError::failed(
             "timeout",
@@ -93,11 +93,11 @@ async fn broken(job: &Job<'_>, error: ActionError) -> Result<Value, ActionError>
     tracing::warn!(action = job.def.options.name, code = error.code(), "an action broke off");
     let stored = job.call.store.put_outcome(slot, &outcome).await?;
     keep_late(job, &outcome, &stored).await;
-    returned(stored)
+    result_of(stored)
 }
 
 /// Keeps what came of a call whose outcome others have stored by now, beside that outcome and never in its place.
-async fn keep_late(job: &Job<'_>, late: &Outcome, stored: &Outcome) {
+async fn keep_late(job: &Job, late: &Outcome, stored: &Outcome) {
     let Some(slot) = job.slot.as_ref().filter(|_| job.effect().is_elsewhere()) else { return };
     if matches!(stored, Outcome::Unknown | Outcome::Closed) && !matches!(late, Outcome::Unknown | Outcome::Closed) {
         // What was told does not change by it, so neither does a failure to keep it.
@@ -137,8 +137,8 @@ fn safe(error: ActionError) -> ActionError {
     }
 }
 
-/// What a stored outcome means to the caller.
-pub(crate) fn returned(outcome: Outcome) -> Result<Value, ActionError> {
+/// What a stored outcome means to who called.
+pub fn result_of(outcome: Outcome) -> Result<Value, ActionError> {
     match outcome {
         Outcome::Done(output) => Ok(output),
         Outcome::Failed(text) => Err(ActionError::from_stored(&text)),

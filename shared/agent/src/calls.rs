@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use serde_json::Value;
-use tandem_actions::{ActionError, Call, Effect};
+use tandem_actions::{ActionError, Call, Effect, result_of};
 use tandem_protocol::{Caller, Chunk, ProgressData, ToolCall, ToolCallId};
 use tandem_store::{Outcome, Slot};
 use tokio::sync::mpsc;
@@ -52,7 +52,7 @@ impl Turn<'_> {
             };
             // In the model's order, also towards those that run again.
             self.run_in_order(std::mem::take(&mut again)).await?;
-            self.show(&call.id, outcome.into_result()).await?;
+            self.show(&call.id, result_of(outcome)).await?;
         }
         self.run_in_order(again).await
     }
@@ -139,21 +139,5 @@ impl Turn<'_> {
     fn effect(&self, call: &ToolCall) -> Effect {
         // An unknown name runs nothing: its outcome is an error.
         self.agent.registry().effect(&call.name).unwrap_or(Effect::Read)
-    }
-}
-
-/// A stored outcome as the result of the call.
-trait IntoResult {
-    fn into_result(self) -> Result<Value, ActionError>;
-}
-
-impl IntoResult for Outcome {
-    fn into_result(self) -> Result<Value, ActionError> {
-        match self {
-            Outcome::Done(output) => Ok(output),
-            Outcome::Failed(message) => Err(ActionError::from_stored(&message)),
-            Outcome::Unknown => Err(ActionError::Unknown),
-            Outcome::Closed => Err(ActionError::Closed),
-        }
     }
 }

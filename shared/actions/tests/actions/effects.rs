@@ -138,3 +138,38 @@ async fn what_the_application_gives_reaches_its_actions() {
     assert_eq!(app.call("greet", json!({}), app.person()).await.unwrap(), Value::from("hello"));
     assert_eq!(brief(&app.call("lack", json!({}), app.person()).await), "not_configured");
 }
+
+#[tokio::test]
+async fn what_has_happened_is_written_down_although_the_call_is_dropped() {
+    let app = App::new().await;
+    for (n, told) in [None, Some(Outcome::Unknown)].into_iter().enumerate() {
+        let (id, name) = (format!("c{n}"), format!("dropped-{n}"));
+        let gate = gate(&name);
+        let mut call = Box::pin(app.call("call-out", json!({"name": name, "by": 7}), app.tool(&id)));
+        tokio::select! {
+            _ = &mut call => panic!("the gate is closed"),
+            () = until_run(&name, 1) => {}
+        }
+        if let Some(told) = &told {
+            app.put_outcome(&id, told.clone()).await;
+        }
+        gate.add_permits(1);
+        // The function returns now, and its holder goes away in the same moment.
+        assert!(futures::poll!(&mut call).is_pending());
+        drop(call);
+        let done = Outcome::Done(json!({"value": 7}));
+        let written = async {
+            loop {
+                let late = app.late_result(&id).await;
+                match (app.outcome(&id).await, &told) {
+                    (Some(outcome), None) => break (outcome, late),
+                    (Some(outcome), Some(_)) if late.is_some() => break (outcome, late),
+                    _ => tokio::time::sleep(Duration::from_millis(2)).await,
+                }
+            }
+        };
+        let written = tokio::time::timeout(Duration::from_secs(20), written).await.unwrap();
+        let want = if told.is_none() { (done, None) } else { (Outcome::Unknown, Some(done)) };
+        assert_eq!(written, want);
+    }
+}

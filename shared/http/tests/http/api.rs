@@ -1,0 +1,112 @@
+//! A foreground on an engine in memory, without a socket.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::{Body, to_bytes};
+use axum::http::{HeaderMap, Method, Request};
+use serde_json::Value;
+use tandem_actions::Registry;
+use tandem_agent::{Agent, Limits};
+use tandem_auth::{DevPrincipals, DispatchKeys};
+use tandem_embedded::Engine;
+use tandem_http::{App, Hosts, router};
+use tandem_model::Models;
+use tandem_runs::{Config, Runtime};
+use tandem_store::Store;
+use tower::ServiceExt;
+
+#[derive(Clone)]
+pub(crate) struct Api {
+    engine: Engine,
+    registry: Arc<Registry>,
+    router: Router,
+    pub(crate) store: Store,
+}
+
+/// An answer as a client sees it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    /// Null where there is no body.
+    pub(crate) body: Value,
+}
+
+impl Answer {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).map(|value| value.to_str().unwrap())
+    }
+
+    /// Status and code of a problem.
+    pub(crate) fn problem(&self) -> (u16, &str) {
+        (self.status, self.body["code"].as_str().unwrap_or_default())
+    }
+
+    /// Where the faults are.
+    pub(crate) fn pointers(&self) -> Vec<&str> {
+        let faults = self.body["errors"].as_array().into_iter().flatten();
+        faults.map(|fault| fault["pointer"].as_str().unwrap()).collect()
+    }
+}
+
+impl Api {
+    pub(crate) async fn new(registry: Registry) -> Self {
+        let engine = Engine::in_memory().unwrap();
+        Store::new(engine.client(), "tandem").create_table().await.unwrap();
+        Api::on(engine, Arc::new(registry))
+    }
+
+    /// Another process on the same table.
+    pub(crate) fn another(&self) -> Self {
+        Api::on(self.engine.clone(), Arc::clone(&self.registry))
+    }
+
+    fn on(engine: Engine, registry: Arc<Registry>) -> Self {
+        let config = Config::from_env(&|name| {
+            let value = match name {
+                "AGENT_CHAT_DURABLE_BACKGROUND" => "false",
+                "LEASE_MS" => "600",
+                "HEARTBEAT_MS" => "100",
+                "CLAIM_GRACE_MS" => "200",
+                _ => return None,
+            };
+            Some(value.to_owned())
+        });
+        let store = Store::new(engine.client(), "tandem");
+        let models = Arc::new(Models::from_env(|_| None).unwrap());
+        let limits = Limits { max_steps: 10, max_output_tokens: 1000 };
+        let agent = Agent::new(store.clone(), Arc::clone(&registry), models, "You are a test.", limits);
+        let runtime = Runtime::new(store.clone(), agent, config.unwrap(), DispatchKeys::development(), None);
+        let authenticate = Arc::new(DevPrincipals::new(Some("http://127.0.0.1:1"), false).unwrap());
+        let hosts = Hosts { foreground: true, background: false, cors: false };
+        Api { engine, registry, router: router(App { runtime, authenticate, hosts }), store }
+    }
+
+    pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        let bytes = to_bytes(body, usize::MAX).await.unwrap();
+        let body = if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes).unwrap() };
+        Answer { status: parts.status.as_u16(), headers: parts.headers, body }
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        self.send(request(Method::GET, path, &[], "")).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Answer {
+        self.send(request(Method::POST, path, &[], &body.to_string())).await
+    }
+
+    /// With an idempotency key.
+    pub(crate) async fn post_once(&self, path: &str, key: &str, body: &Value) -> Answer {
+        self.send(request(Method::POST, path, &[("idempotency-key", key)], &body.to_string())).await
+    }
+}
+
+pub(crate) fn request(method: Method, path: &str, headers: &[(&str, &str)], body: &str) -> Request<Body> {
+    let request = Request::builder().method(method).uri(path);
+    let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
+    request.body(Body::from(body.to_owned())).unwrap()
+}
