@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::future::join_all;
-use serde_json::{Value, json};
+use serde_json::json;
 use tandem_actions::{ActionError, Call};
 use tandem_protocol::{TenantId, UserId};
 use tandem_store::{Intent, IntentKey, new_id};
@@ -237,8 +237,26 @@ async fn an_intent_recognises_its_own_earlier_success() {
 #[tokio::test]
 async fn now_and_ids_are_those_of_the_first_request() {
     let app = App::new().await;
-    let first: Value = app.call("derive", json!({}), app.keyed("k")).await.unwrap();
-    let mut later = app.keyed("k");
-    later.started_at += 5000;
-    assert_eq!(app.call("derive", json!({}), later).await.unwrap(), first);
+    let (input, gate) = (json!({"name": "when"}), gate("when"));
+    let first = app.keyed("k");
+    let started_at = first.started_at;
+    // Holders die; whoever goes on, seconds later, computes what the first one would have.
+    let mut ids = std::collections::BTreeSet::new();
+    for (life, key) in ["k", "k", "l"].into_iter().enumerate() {
+        let mut dying = app.keyed(key);
+        dying.started_at += 1000 * i64::try_from(life).unwrap();
+        let dying = app.spawn("when", input.clone(), dying);
+        until_run("when", u32::try_from(life).unwrap() + 1).await;
+        dying.abort();
+        assert!(dying.await.unwrap_err().is_cancelled());
+    }
+    gate.add_permits(10);
+    for (key, begun_at) in [("k", started_at), ("l", started_at + 2000)] {
+        let mut last = app.keyed(key);
+        last.started_at += 9000;
+        let answer = app.call("when", input.clone(), last).await.unwrap();
+        assert_eq!(answer[0], begun_at);
+        ids.insert(answer[1].as_str().unwrap().to_owned());
+    }
+    assert_eq!(ids.len(), 2);
 }

@@ -170,6 +170,7 @@ const ACTIONS: &[ActionDef] = &[
     action("count-up").effect(Effect::Checkpointed).run(&count_up),
     action("call-out").effect(Effect::External).run(&call_out),
     action("ring").effect(Effect::Keyed).run(&ring),
+    action("when").effect(Effect::Keyed).run(&when),
     action("greet").effect(Effect::Transactional).run(&greet),
     action("lack").effect(Effect::Transactional).run(&lack),
 ];
@@ -318,6 +319,12 @@ async fn ring(input: Named, ctx: &mut Context) -> Result<String, ActionError> {
     ran(&input.name);
     pass(&input.name).await;
     Ok(ctx.idempotency_key().to_owned())
+}
+
+async fn when(input: Named, ctx: &mut Context) -> Result<Value, ActionError> {
+    ran(&input.name);
+    pass(&input.name).await;
+    Ok(json!([ctx.now(), ctx.new_id()]))
 }
 
 async fn greet(_: Nothing, ctx: &mut Context) -> Result<&'static str, ActionError> {
