@@ -7,6 +7,7 @@
 mod archive_email;
 mod email;
 mod email_id;
+mod forget;
 mod generated;
 mod import_emails;
 mod inbox;
@@ -15,12 +16,18 @@ mod list_emails;
 mod listing;
 mod mail;
 mod mbox;
+mod memory;
+mod navigate;
 mod notify_webhook;
 mod outbox;
 mod read_email;
+mod recall;
+mod remember;
 mod search_emails;
 mod send_email;
 mod settings;
+mod summarize_inbox;
+mod view_screen;
 
 pub use settings::Settings;
 
@@ -34,12 +41,18 @@ pub const ACTIONS: &[ActionDef] = &[
     list_emails::ACTION,
     search_emails::ACTION,
     read_email::ACTION,
+    summarize_inbox::ACTION,
     email::ACTION,
     send_email::ACTION,
     archive_email::ACTION,
     label_email::ACTION,
     import_emails::ACTION,
     notify_webhook::ACTION,
+    remember::ACTION,
+    recall::ACTION,
+    forget::ACTION,
+    view_screen::ACTION,
+    navigate::ACTION,
 ];
 
 /// The actions, checked, with the settings of the environment. An error is a fault of the code or of the settings.

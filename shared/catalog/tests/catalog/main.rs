@@ -5,7 +5,9 @@
 mod inbox;
 mod labels;
 mod mail_server;
+mod memory;
 mod send_email;
+mod summary;
 mod webhook;
 
 use std::time::Duration;
