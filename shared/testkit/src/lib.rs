@@ -3,3 +3,6 @@
 pub mod faults;
 pub mod lambda;
 pub mod providers;
+mod webhook;
+
+pub use webhook::{Delivery, Webhook};

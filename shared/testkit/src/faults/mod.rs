@@ -1,9 +1,10 @@
-//! Breaking things on purpose: a DynamoDB that fails at the k-th call or write, and processes that are killed or
-//! put to sleep.
+//! Breaking things on purpose: a DynamoDB that fails at the k-th call or write, and processes that are killed,
+//! put to sleep or given a wrong clock.
 //!
 //! A [`Proxy`] stands between one process and the engine, so that the calls of each process are counted by
 //! themselves. What is to go wrong is plain data, a [`Plan`]; what happened is a trace of [`Call`]s.
 
+mod clock;
 mod operation;
 mod plan;
 mod proxy;
@@ -14,6 +15,7 @@ mod signals;
 #[cfg(test)]
 mod tests;
 
+pub use clock::ClockShift;
 pub use operation::Operation;
 pub use plan::{At, Fault, Moment, Plan};
 pub use proxy::{Call, Hook, Proxy, Then};
