@@ -27,8 +27,7 @@ torture-sample: ## a fixed sample of the faults below
 
 torture: ## every fault at every write; takes long, and writes the tables of docs/reliability.md
 	$(CARGO) build --release --bin tandem
-	TORTURE=all TANDEM_BIN="$(abspath $(or $(CARGO_TARGET_DIR),target))/release/tandem" \
-		$(CARGO) test -p tandem-tests --test torture -- --nocapture
+	TORTURE=all $(CARGO) test --release -p tandem-tests --test torture -- --nocapture
 
 build: ## the Lambda functions, as `sam build` makes them
 	scripts/aws-tools.sh

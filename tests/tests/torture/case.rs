@@ -11,6 +11,8 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::checks::{self, Ending, Findings};
 use crate::client::{body, post_and_follow, watch};
+use crate::clocks;
+use crate::elsewhere::Elsewhere;
 use crate::evidence::Evidence;
 use crate::faults::Breaking;
 use crate::scenario::Scenario;
@@ -42,11 +44,13 @@ pub(crate) struct Verdict {
     pub(crate) writes: u64,
     /// The write that was struck; none: the victim wrote less than that.
     pub(crate) struck: Option<&'static str>,
-    /// Attempts that the run took.
+    /// The most attempts that a run of the turn took.
     pub(crate) attempts: u64,
     /// The run, or the turn after it, was given up for want of progress. A busy machine does that; if it comes
     /// again on a calm one, it is a fault.
     pub(crate) given_up: bool,
+    /// Of an external call nobody knows whether it happened, and the outcome says so.
+    pub(crate) unknown: bool,
     /// Until the last client had its terminal chunk.
     pub(crate) took: Duration,
     pub(crate) findings: Vec<String>,
@@ -69,22 +73,22 @@ impl Case {
         let victim = world.victim(self.setting.victim);
         let mut strike = self.strike.map(|(breaking, k)| Strike::arm(world, self.setting.victim, breaking.how, k));
 
-        let began = Instant::now();
-        let (tell, run) = watch::channel(None);
-        let post = body(&thread, &message, self.scenario.script);
+        let (began, began_at) = (Instant::now(), clocks::now());
+        let (tell, runs) = watch::channel(Vec::new());
+        let post = body(&thread, &message, &self.scenario.script(&person));
         let first = tokio::spawn(post_and_follow(world.api(0, &person), post, tell));
-        let second = tokio::spawn(watch(world.api(1, &person), run.clone()));
+        let second = tokio::spawn(watch(world.api(1, &person), runs.clone()));
         let mut findings = Findings::default();
         let followed = async { [received(first, "posting").await, received(second, "restless").await] };
         let logs = match &mut strike {
-            Some(strike) => strike.see_through(&run, followed).await,
+            Some(strike) => strike.see_through(&runs, followed).await,
             None => followed.await,
         };
         let took = began.elapsed();
         sleep(SETTLES_IN).await;
         let trace = victim.proxy.trace();
         if let Some(strike) = strike {
-            strike.finish(&run).await;
+            strike.finish(&runs).await;
         }
 
         let mut clients = Vec::new();
@@ -94,55 +98,59 @@ impl Case {
                 Err(fault) => findings.0.push(format!("the {name} client: {fault}")),
             }
         }
-        let (mut attempts, mut given_up) = (0, false);
-        let id = run.borrow().clone();
-        match &id {
-            None => findings.0.push("the turn was never accepted".into()),
-            Some(id) => {
-                let evidence = world.store.evidence(&person, &thread, id).await;
-                attempts = checks::attempts(&evidence.run);
-                given_up = checks::ending(&evidence) == Ending::GivenUp;
-                self.check(&evidence, &clients, &mut findings);
-                given_up |= next_turn(world, &person, &thread, &mut findings).await;
-                let later = world.store.evidence(&person, &thread, id).await;
-                findings.same("the log after the next turn", &later.frames, &evidence.frames);
-                findings.same("the inbox after the next turn", &later.inbox, &evidence.inbox);
-                findings.same("runs that wait for the sweeper", world.store.due().await, Vec::new());
-            }
+        let runs = runs.borrow().clone();
+        findings.must(!runs.is_empty(), || "the turn was never accepted".into());
+        let evidence = world.store.evidence(&person, &thread, &runs).await;
+        let mut given_up = evidence.runs.iter().any(|run| checks::ending(run) == Ending::GivenUp);
+        if !runs.is_empty() {
+            given_up |= next_turn(world, &person, &thread, &mut findings).await;
+            let later = world.store.evidence(&person, &thread, &runs).await;
+            findings.same("the runs after the next turn", &later.runs, &evidence.runs);
+            findings.same("the inbox after the next turn", &later.inbox, &evidence.inbox);
+            // Now, since who was asleep may do late what it had announced.
+            self.check(&evidence, &world.outside.of(&person), &clients, &mut findings);
+            runs.iter().for_each(|run| world.check_clocks(run, &(began_at..=clocks::now()), &mut findings));
+            findings.same("runs that wait for the sweeper", world.store.due().await, Vec::new());
         }
 
         let calls: Vec<String> =
             trace.iter().filter(|call| call.write.is_some() || call.fault.is_some()).map(shown).collect();
-        let about = world.lines_about(id.as_deref().unwrap_or("-"));
+        let about: Vec<String> = runs.iter().map(|run| world.lines_about(run)).collect();
+        let outcomes = || evidence.runs.iter().flat_map(|run| run.outcomes.values());
         Verdict {
             case: self,
             writes: trace.iter().filter_map(|call| call.write).max().unwrap_or(0),
             struck: trace.iter().find(|call| call.fault.is_some()).map(|call| kind(&call.operation)),
-            attempts,
+            attempts: evidence.runs.iter().map(|run| checks::attempts(&run.run)).max().unwrap_or(0),
             given_up,
+            unknown: outcomes().any(|(kind, _)| kind == "unknown"),
             took,
             findings: findings.0,
-            story: format!("{person} {thread} {id:?}\n{}\n{about}", calls.join("\n")),
+            story: format!("{person} {thread} {runs:?}\n{}\n{}", calls.join("\n"), about.join("\n")),
         }
     }
 
-    fn check(&self, evidence: &Evidence, clients: &[(&str, Log)], findings: &mut Findings) {
-        checks::ended(evidence, findings);
-        checks::log(evidence, findings);
+    fn check(&self, evidence: &Evidence, elsewhere: &Elsewhere, clients: &[(&str, Vec<Log>)], findings: &mut Findings) {
+        checks::turn(evidence, findings);
+        for run in &evidence.runs {
+            checks::log(run, findings);
+            checks::calls(run, findings);
+        }
         checks::clients(evidence, clients, findings);
-        checks::calls(evidence, findings);
         checks::state(evidence, findings);
+        let given_up = evidence.runs.iter().any(|run| checks::ending(run) == Ending::GivenUp);
         for effect in self.scenario.effects {
-            match checks::ending(evidence) {
-                Ending::GivenUp => effect.check_at_most(evidence, findings),
-                Ending::Completed | Ending::Otherwise => effect.check(evidence, findings),
+            if given_up {
+                effect.check_at_most(evidence, elsewhere, findings);
+            } else {
+                effect.check(evidence, elsewhere, findings);
             }
         }
     }
 }
 
 /// What a client has in the end; or that it waits in vain, or what it found wrong.
-async fn received(mut client: JoinHandle<Log>, name: &'static str) -> (&'static str, Result<Log, String>) {
+async fn received(mut client: JoinHandle<Vec<Log>>, name: &'static str) -> (&'static str, Result<Vec<Log>, String>) {
     let log = match timeout(PATIENCE, &mut client).await {
         Ok(joined) => joined.map_err(|error| match error.try_into_panic() {
             Ok(panic) => panic.downcast::<String>().map_or_else(|_| "panicked".into(), |text| *text),
@@ -158,12 +166,12 @@ async fn received(mut client: JoinHandle<Log>, name: &'static str) -> (&'static 
 
 /// The thread takes another turn, which ends as if nothing had happened. True: it was given up.
 async fn next_turn(world: &World, person: &str, thread: &str, findings: &mut Findings) -> bool {
-    let (tell, _run) = watch::channel(None);
+    let (tell, _runs) = watch::channel(Vec::new());
     let post = body(thread, &new_id(), "@say 2 every 0");
     let turn = tokio::spawn(post_and_follow(world.api(1, person), post, tell));
     match received(turn, "next").await.1 {
-        Ok(log) if log.chunks().last().is_some_and(|chunk| chunk.contains("[no_progress]")) => return true,
-        Ok(log) => findings.same("the next turn", log.text().as_str(), "w1 w2 done"),
+        Ok(logs) if logs[0].chunks().last().is_some_and(|chunk| chunk.contains("[no_progress]")) => return true,
+        Ok(logs) => findings.same("the next turn", logs[0].text().as_str(), "w1 w2 done"),
         Err(fault) => findings.0.push(format!("the next turn: {fault}")),
     }
     false

@@ -7,10 +7,15 @@ use serde_json::{Value, json};
 use tandem_protocol::CallState;
 use tandem_tests::Log;
 
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, Stored};
 
 /// Attempts that cannot all be the work of one fault: the one that was struck, and three without progress.
 const FRUITLESS: u64 = 4;
+
+/// The action with an external effect.
+pub(crate) const EXTERNAL: &str = "send-email";
+/// What the transcript says about a call of which nobody knows whether it happened.
+const UNKNOWN: &str = "it may or may not have happened: check before you try again";
 
 /// What is not as it must be.
 #[derive(Debug, Default)]
@@ -32,15 +37,18 @@ impl Findings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
     Completed,
+    /// A person must agree; the next run of the turn goes on.
+    AwaitingApproval,
     /// Several attempts in a row got nowhere, more than one fault explains: the machine was too busy.
     GivenUp,
     Otherwise,
 }
 
-pub(crate) fn ending(evidence: &Evidence) -> Ending {
-    let run = &evidence.run;
+pub(crate) fn ending(stored: &Stored) -> Ending {
+    let run = &stored.run;
     match (run["status"].as_str(), run["endReason"].as_str()) {
         (Some("completed"), Some("completed")) => Ending::Completed,
+        (Some("awaiting_approval"), Some("awaiting_approval")) => Ending::AwaitingApproval,
         (Some("failed"), Some("no_progress")) if attempts(run) >= FRUITLESS => Ending::GivenUp,
         _ => Ending::Otherwise,
     }
@@ -50,12 +58,29 @@ pub(crate) fn attempts(run: &Value) -> u64 {
     run["attempt"].as_str().and_then(|attempt| attempt.parse().ok()).unwrap_or(0)
 }
 
-/// The run has ended, with a terminal chunk to show for it, and its thread is free.
-pub(crate) fn ended(evidence: &Evidence, findings: &mut Findings) {
+/// The turn is over, nothing of it waits for anybody, and its thread is free.
+pub(crate) fn turn(evidence: &Evidence, findings: &mut Findings) {
+    findings.same("the thread's active run", &evidence.thread["active"], &Value::Null);
+    let last = evidence.runs.last().map(|run| run.id.as_str());
+    findings.must(evidence.turns.iter().any(|run| Some(run.as_str()) == last), || {
+        format!("the turns point to the runs {:?}, the last that clients know is {last:?}", evidence.turns)
+    });
+    for (n, stored) in evidence.runs.iter().enumerate() {
+        let is_last = n + 1 == evidence.runs.len();
+        let goes_on = ending(stored) == Ending::AwaitingApproval;
+        findings.must(goes_on != is_last, || format!("run {n} ended as {:?}, last: {is_last}", ending(stored)));
+        ended(stored, findings);
+    }
+}
+
+/// The run has ended, with a terminal chunk to show for it.
+fn ended(evidence: &Stored, findings: &mut Findings) {
     let run = &evidence.run;
     let last = evidence.chunks().last().map(|chunk| serde_json::from_str::<Value>(chunk).unwrap()).unwrap_or_default();
     match ending(evidence) {
-        Ending::Completed => findings.same("the last chunk", &last["type"], &json!("finish")),
+        Ending::Completed | Ending::AwaitingApproval => {
+            findings.same("the last chunk", &last["type"], &json!("finish"))
+        }
         Ending::GivenUp => {
             let text = last["errorText"].as_str().unwrap_or_default();
             findings.must(text.ends_with("[no_progress]"), || format!("the last chunk is {last}"));
@@ -65,11 +90,10 @@ pub(crate) fn ended(evidence: &Evidence, findings: &mut Findings) {
         }
     }
     findings.same("the time when it is due", &run["due_at"], &Value::Null);
-    findings.same("the thread's active run", &evidence.thread["active"], &Value::Null);
 }
 
 /// The log is dense, attempts never go back, nobody writes who has not taken it, and one terminal chunk is the last.
-pub(crate) fn log(evidence: &Evidence, findings: &mut Findings) {
+pub(crate) fn log(evidence: &Stored, findings: &mut Findings) {
     let (mut next, mut holder) = (0, 0);
     for frame in &evidence.frames {
         let seen = (frame.first, frame.count, frame.attempt);
@@ -96,25 +120,31 @@ pub(crate) fn log(evidence: &Evidence, findings: &mut Findings) {
 }
 
 /// Every client has received what is stored, byte for byte.
-pub(crate) fn clients(evidence: &Evidence, clients: &[(&str, Log)], findings: &mut Findings) {
-    let stored: Vec<&String> = evidence.chunks().collect();
-    for (name, log) in clients {
-        let received: Vec<&String> = log.chunks().iter().collect();
-        findings.must(received == stored, || {
-            let at = received.iter().zip(&stored).take_while(|(received, stored)| received == stored).count();
-            let (has, is) = (received.get(at), stored.get(at));
-            format!("the {name} client at chunk {at}: received {has:?}, stored {is:?}")
-        });
+pub(crate) fn clients(evidence: &Evidence, clients: &[(&str, Vec<Log>)], findings: &mut Findings) {
+    for (name, logs) in clients {
+        findings.same("the runs that a client followed", (name, logs.len()), (name, evidence.runs.len()));
+        evidence.runs.iter().zip(logs).for_each(|(stored, log)| client(stored, name, log, findings));
     }
 }
 
+fn client(evidence: &Stored, name: &str, log: &Log, findings: &mut Findings) {
+    let stored: Vec<&String> = evidence.chunks().collect();
+    let received: Vec<&String> = log.chunks().iter().collect();
+    findings.must(received == stored, || {
+        let at = received.iter().zip(&stored).take_while(|(received, stored)| received == stored).count();
+        let (has, is) = (received.get(at), stored.get(at));
+        format!("the {name} client at chunk {at}: received {has:?}, stored {is:?}")
+    });
+}
+
 /// Every call has an intent and then one outcome, and the transcript says what is stored.
-pub(crate) fn calls(evidence: &Evidence, findings: &mut Findings) {
+pub(crate) fn calls(evidence: &Stored, findings: &mut Findings) {
     let given_up = ending(evidence) == Ending::GivenUp;
     let mut shown = BTreeMap::new();
     for call in evidence.transcript().calls() {
         let told = match &call.state {
             CallState::Done(output) => ("done".to_owned(), output.to_string()),
+            CallState::Failed(text) if text == UNKNOWN => ("unknown".to_owned(), String::new()),
             CallState::Failed(text) => ("failed".to_owned(), text.clone()),
             // A run that ends first closes it, unless its outcome was stored and not shown yet.
             CallState::Intended if given_up => match evidence.outcomes.get(call.id.as_str()) {
@@ -127,8 +157,18 @@ pub(crate) fn calls(evidence: &Evidence, findings: &mut Findings) {
         shown.insert(call.id.to_string(), told);
     }
     findings.same("the calls and their outcomes", &shown, &evidence.outcomes);
-    let good = |kind: &str| kind == "done" || given_up && kind == "closed";
-    let bad: Vec<_> = evidence.outcomes.iter().filter(|(_, (kind, _))| !good(kind)).collect();
+    let transcript = evidence.transcript();
+    let external: BTreeSet<&str> =
+        transcript.calls().filter(|call| call.name == EXTERNAL).map(|call| call.id.as_str()).collect();
+    // Only who was displaced in the middle of an external call leaves it open whether it happened.
+    let may_be_unknown = |id: &str| attempts(&evidence.run) > 1 && external.contains(id);
+    let good = |id: &str, kind: &str| match kind {
+        "done" => true,
+        "unknown" => may_be_unknown(id),
+        "closed" => given_up,
+        _ => false,
+    };
+    let bad: Vec<_> = evidence.outcomes.iter().filter(|(id, (kind, _))| !good(id, kind)).collect();
     findings.same("calls that went wrong", bad, Vec::new());
     let mut intended = BTreeSet::new();
     for chunk in evidence.chunks() {

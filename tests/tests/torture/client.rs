@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reqwest::{RequestBuilder, Response};
+use reqwest::{Method, RequestBuilder, Response};
 use serde_json::{Value, json};
 use tandem_tests::{Api, End, Log, Stream};
 use tokio::sync::watch;
@@ -17,27 +17,70 @@ pub(crate) fn body(thread: &str, message: &str, text: &str) -> Value {
     json!({"id": thread, "messages": [{"id": message, "role": "user", "parts": [part]}], "trigger": "submit-message"})
 }
 
-/// Posts the turn until it is accepted, tells its run, and follows it to its end.
-pub(crate) async fn post_and_follow(api: Api, body: Value, run: watch::Sender<Option<String>>) -> Log {
-    let response = patiently(|| api.chat(&body)).await;
-    let mut stream = Stream::of(response).await;
-    let id = stream.run();
-    run.send_replace(Some(id.clone()));
+/// Posts the turn until it is accepted, tells its run, and follows it to its end. Where it ends since a person must
+/// agree, that person agrees, and the next run is followed. Gives what was received of each run.
+pub(crate) async fn post_and_follow(api: Api, body: Value, runs: watch::Sender<Vec<String>>) -> Vec<Log> {
+    let stream = Stream::of(patiently(|| api.chat(&body)).await).await;
+    let mut run = stream.run();
+    runs.send_modify(|runs| runs.push(run.clone()));
+    let mut logs = vec![follow(&api, &run, Some(stream)).await];
+    while let Some(next) = agree(&api, &run, &logs[logs.len() - 1]).await {
+        run = next;
+        runs.send_modify(|runs| runs.push(run.clone()));
+        logs.push(follow(&api, &run, come_back(&api, &run, &Log::default()).await).await);
+    }
+    logs
+}
+
+/// Reads to the end of the run.
+async fn follow(api: &Api, run: &str, mut stream: Option<Stream>) -> Log {
     let mut log = Log::default();
-    while log.read_all(&mut stream).await != End::Done {
-        match come_back(&api, &id, &log).await {
-            Some(again) => stream = again,
-            None => break,
+    while let Some(open) = &mut stream {
+        if log.read_all(open).await == End::Done {
+            break;
         }
+        stream = come_back(api, run, &log).await;
     }
     log
 }
 
-/// Follows the run as soon as it is known, a few chunks at a time, each time with the cursor.
-pub(crate) async fn watch(api: Api, mut run: watch::Receiver<Option<String>>) -> Log {
-    let id = run.wait_for(Option::is_some).await.unwrap().clone().unwrap();
+/// Agrees to every call that waits for it, as somebody who never knows whether the answer came through: again until
+/// there is one, and then once more. Gives the run that goes on; none, if nothing waits.
+async fn agree(api: &Api, run: &str, log: &Log) -> Option<String> {
+    let answered = log.of_type("tool-approval-response");
+    let is_open = |asked: &Value| answered.iter().all(|answer| answer["approvalId"] != asked["approvalId"]);
+    let mut next = None;
+    for asked in log.of_type("tool-approval-request").iter().filter(|asked| is_open(asked)) {
+        let path = format!("/runs/{run}/approvals/{}", asked["toolCallId"].as_str().unwrap());
+        let decide = async || {
+            let response = patiently(|| api.request(Method::POST, &path).json(&json!({"approved": true}))).await;
+            let (status, text) = (response.status(), response.text().await.unwrap_or_default());
+            assert!(status.is_success(), "a decision was answered with {status}: {text}");
+            serde_json::from_str::<Value>(&text).unwrap()["runId"].as_str().map(str::to_owned)
+        };
+        let first = decide().await;
+        let repeated = decide().await;
+        assert_eq!(repeated, first, "a decision that is repeated leads to the same run");
+        next = repeated;
+    }
+    next
+}
+
+/// Follows the runs as soon as they are known, a few chunks at a time, each time with the cursor. Gives what was
+/// received of each.
+pub(crate) async fn watch(api: Api, mut runs: watch::Receiver<Vec<String>>) -> Vec<Log> {
+    let mut logs = Vec::new();
+    loop {
+        // An error: there will be no more.
+        let known = runs.wait_for(|runs| runs.len() > logs.len()).await.map(|runs| runs[logs.len()].clone());
+        let Ok(run) = known else { return logs };
+        logs.push(nibble(&api, &run).await);
+    }
+}
+
+async fn nibble(api: &Api, run: &str) -> Log {
     let mut log = Log::default();
-    while let Some(mut stream) = come_back(&api, &id, &log).await {
+    while let Some(mut stream) = come_back(api, run, &log).await {
         let before = log.len();
         log.read(&mut stream, before + BITE).await;
         if log.len() < before + BITE && stream.ended() == End::Done {

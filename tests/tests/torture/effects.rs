@@ -1,9 +1,10 @@
 //! What actions must have done, exactly, however often they were begun.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tandem_protocol::CallState;
 
-use crate::checks::Findings;
+use crate::checks::{EXTERNAL, Findings};
+use crate::elsewhere::Elsewhere;
 use crate::evidence::Evidence;
 
 /// One thing that must be true after a turn.
@@ -11,15 +12,19 @@ use crate::evidence::Evidence;
 pub(crate) enum Effect {
     /// So many documents of the inbox begin with this key, and the feed tells so many changes of them.
     Changed { prefix: &'static str, documents: usize, changes: usize },
-    /// The output of the call (from 0) holds this JSON at this place (a JSON pointer).
-    Shown { call: usize, at: &'static str, value: &'static str },
+    /// The output of the `nth` call of this action, from 0, holds this JSON at this place (a JSON pointer).
+    Shown { action: &'static str, nth: usize, at: &'static str, value: &'static str },
+    /// The keyed call: the webhook saw one key only, and counted it once.
+    Notified,
+    /// The external call: it happened once; or at most once, and the outcome says that nobody knows.
+    Sent,
     /// So many emails were imported: each is there, was written once, and the outcome names the first and the last.
     Imported { count: u64 },
 }
 
 impl Effect {
     /// After a turn that came to its end.
-    pub(crate) fn check(&self, evidence: &Evidence, findings: &mut Findings) {
+    pub(crate) fn check(&self, evidence: &Evidence, elsewhere: &Elsewhere, findings: &mut Findings) {
         match self {
             Effect::Changed { prefix, documents, changes } => {
                 findings.same(
@@ -28,12 +33,28 @@ impl Effect {
                     (prefix, (*documents, *changes)),
                 );
             }
-            Effect::Shown { call, at, value } => {
-                let found = output(evidence, *call).pointer(at).cloned().unwrap_or_default();
-                findings.same("output shown", (call, at, found.to_string()), (call, at, value.to_string()));
+            Effect::Shown { action, nth, at, value } => {
+                let found = output(evidence, action, *nth).pointer(at).cloned().unwrap_or_default();
+                findings.same("output shown", (action, at, found.to_string()), (action, at, value.to_string()));
+            }
+            Effect::Notified => {
+                let (keys, counted) = (elsewhere.keys(), elsewhere.counted());
+                findings.must(keys.len() == 1 && counted == 1, || {
+                    format!("the webhook saw the keys {keys:?} and counted {counted}, should be one and 1")
+                });
+                findings.same(
+                    "what the webhook answered",
+                    &output(evidence, "notify-webhook", 0)["status"],
+                    &json!(200),
+                );
+            }
+            Effect::Sent => {
+                let (mails, (_, outcome)) = (elsewhere.mails, evidence.call(EXTERNAL, 0));
+                let fits = if outcome == "unknown" { mails <= 1 } else { mails == 1 };
+                findings.must(fits, || format!("{mails} mails were sent, and the outcome is {outcome:?}"));
             }
             Effect::Imported { count } => {
-                let output = output(evidence, 0);
+                let output = output(evidence, "import-emails", 0);
                 let number = |at: &str| output[at].as_str()?.strip_prefix("e-")?.parse::<u64>().ok();
                 let (first, last) = (number("firstId").unwrap_or(0), number("lastId").unwrap_or(0));
                 let told = (output["imported"].as_u64(), last + 1 - first.min(last));
@@ -50,7 +71,7 @@ impl Effect {
     }
 
     /// After a turn that was given up: as far as it came, and no further.
-    pub(crate) fn check_at_most(&self, evidence: &Evidence, findings: &mut Findings) {
+    pub(crate) fn check_at_most(&self, evidence: &Evidence, elsewhere: &Elsewhere, findings: &mut Findings) {
         match self {
             Effect::Changed { prefix, documents, changes } => {
                 let found = changed(evidence, prefix);
@@ -59,6 +80,14 @@ impl Effect {
                 findings.must(within, || format!("documents of an effect: {prefix} {found:?}, at most {most:?}"));
             }
             Effect::Shown { .. } => {}
+            Effect::Notified => {
+                let (keys, counted) = (elsewhere.keys(), elsewhere.counted());
+                let within = keys.len() <= 1 && counted <= 1;
+                findings.must(within, || format!("the webhook saw the keys {keys:?} and counted {counted}"));
+            }
+            Effect::Sent => {
+                findings.must(elsewhere.mails <= 1, || format!("{} mails were sent", elsewhere.mails));
+            }
             Effect::Imported { .. } => {
                 let mut written: Vec<&str> = evidence.inbox.changes().map(|(key, ..)| key).collect();
                 written.retain(|key| key.starts_with("emails/"));
@@ -82,10 +111,10 @@ fn email(n: u64) -> String {
     format!("emails/{n:08}")
 }
 
-/// The output of the call, from 0.
-fn output(evidence: &Evidence, call: usize) -> Value {
-    match evidence.transcript().calls().nth(call).map(|call| &call.state) {
-        Some(CallState::Done(output)) => output.clone(),
+/// The output of the `nth` call of an action, from 0.
+fn output(evidence: &Evidence, action: &str, nth: usize) -> Value {
+    match evidence.call(action, nth).0 {
+        Some(CallState::Done(output)) => output,
         _ => Value::Null,
     }
 }

@@ -1,27 +1,34 @@
 //! Every write of a turn, broken in every way.
 
 use crate::case::{Case, Verdict};
-use crate::faults::BREAKINGS;
+use crate::faults::{BREAKINGS, Breaking};
 use crate::scenario::{IMPORT, SHORT_IMPORT, Scenario, TWO_STEPS};
-use crate::setting::{BACKGROUND, DRIVING_FOREGROUND, FOREGROUND, Setting};
+use crate::setting::{BACKGROUND, CLOCKS_APART, CLOCKS_MIXED, DRIVING_FOREGROUND, FOREGROUND, Setting};
 use crate::{ALONE, all, lanes, report};
 
-/// Turns, whose writes are broken, and at how many places; `None`: at each.
-type Round = (&'static Setting, &'static Scenario, Option<u64>);
+/// Turns, whose writes are broken, at how many places (`None`: at each), and how.
+type Round = (&'static Setting, &'static Scenario, Option<u64>, fn(&Breaking) -> bool);
 
 const ALL: &[Round] = &[
-    (&BACKGROUND, &TWO_STEPS, None),
-    (&BACKGROUND, &IMPORT, None),
-    (&FOREGROUND, &TWO_STEPS, None),
-    (&DRIVING_FOREGROUND, &TWO_STEPS, None),
+    (&BACKGROUND, &TWO_STEPS, None, anything),
+    (&BACKGROUND, &IMPORT, None, anything),
+    (&FOREGROUND, &TWO_STEPS, None, anything),
+    (&DRIVING_FOREGROUND, &TWO_STEPS, None, anything),
+    (&CLOCKS_APART, &TWO_STEPS, None, Breaking::displaces),
+    (&CLOCKS_MIXED, &TWO_STEPS, None, Breaking::displaces),
 ];
 
 const SAMPLE: &[Round] = &[
-    (&BACKGROUND, &TWO_STEPS, Some(3)),
-    (&BACKGROUND, &SHORT_IMPORT, Some(2)),
-    (&FOREGROUND, &TWO_STEPS, Some(1)),
-    (&DRIVING_FOREGROUND, &TWO_STEPS, Some(1)),
+    (&BACKGROUND, &TWO_STEPS, Some(3), anything),
+    (&BACKGROUND, &SHORT_IMPORT, Some(2), anything),
+    (&FOREGROUND, &TWO_STEPS, Some(1), anything),
+    (&DRIVING_FOREGROUND, &TWO_STEPS, Some(1), anything),
+    (&CLOCKS_APART, &TWO_STEPS, Some(2), Breaking::displaces),
 ];
+
+fn anything(_: &Breaking) -> bool {
+    true
+}
 
 /// Heartbeats come and go, so one run writes more than another.
 const MORE: u64 = 2;
@@ -30,25 +37,36 @@ const MORE: u64 = 2;
 async fn whatever_breaks_at_any_write_nothing_runs_twice_and_nothing_is_lost() {
     let _alone = ALONE.lock().await;
     let rounds = if all() { ALL } else { SAMPLE };
-    let unbroken = rounds.iter().map(|(setting, scenario, _)| Case { setting, scenario, strike: None });
+    let unbroken = rounds.iter().map(|(setting, scenario, ..)| Case { setting, scenario, strike: None });
     let counted = lanes::run(unbroken.collect()).await;
     assert_eq!(wrong(&counted), Vec::<String>::new());
-    let verdicts = lanes::run(rounds.iter().flat_map(|round| cases(round, &counted)).collect()).await;
+    let cases = rounds.iter().flat_map(|round| cases(round, &counted)).filter(is_asked_for);
+    let verdicts = lanes::run(cases.collect()).await;
     report::print(&verdicts);
     let wrong = wrong(&verdicts);
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), verdicts.len(), wrong.join("\n"));
-    if all() {
+    if all() && only().is_none() {
         report::write("every-write", &report::tables(&verdicts));
     }
 }
 
 /// Every fault at every place of a round.
-fn cases(&(setting, scenario, places): &Round, counted: &[Verdict]) -> Vec<Case> {
+fn cases(&(setting, scenario, places, how): &Round, counted: &[Verdict]) -> Vec<Case> {
     let is_round = |verdict: &&Verdict| verdict.case.setting == setting && verdict.case.scenario.name == scenario.name;
     let writes = counted.iter().find(is_round).unwrap().writes;
     let places = places.map_or_else(|| (1..=writes + MORE).collect(), |places| spread(writes, places));
-    let at = |k| BREAKINGS.iter().map(move |breaking| Case { setting, scenario, strike: Some((breaking, k)) });
+    let breakings = move || BREAKINGS.iter().filter(move |breaking| how(breaking));
+    let at = |k| breakings().map(move |breaking| Case { setting, scenario, strike: Some((breaking, k)) });
     places.into_iter().flat_map(at).collect()
+}
+
+/// A part of the name of the cases that are asked for; none: every case.
+fn only() -> Option<String> {
+    std::env::var("TORTURE_ONLY").ok()
+}
+
+fn is_asked_for(case: &Case) -> bool {
+    only().is_none_or(|part| case.to_string().contains(&part))
 }
 
 /// So many places from the first write to the last.

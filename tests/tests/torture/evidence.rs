@@ -6,7 +6,7 @@ use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::{BehaviorVersion, Config, Credentials, Region};
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::{Map, Value, json};
-use tandem_protocol::{Chunk, Transcript};
+use tandem_protocol::{CallState, Chunk, ToolCall, Transcript};
 
 /// The table of a `tandem dynamodb`.
 #[derive(Debug)]
@@ -15,13 +15,23 @@ pub(crate) struct Store(Client);
 /// Everything about one turn that is stored.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Evidence {
+    /// The turn's runs, in their order.
+    pub(crate) runs: Vec<Stored>,
+    pub(crate) thread: Value,
+    /// The runs that the thread's turns point to.
+    pub(crate) turns: Vec<String>,
+    pub(crate) inbox: Scope,
+}
+
+/// What is stored of one run.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Stored {
+    pub(crate) id: String,
     /// The run's record.
     pub(crate) run: Value,
     pub(crate) frames: Vec<Frame>,
     /// By tool call: the kind of the outcome, and its text.
     pub(crate) outcomes: BTreeMap<String, (String, String)>,
-    pub(crate) thread: Value,
-    pub(crate) inbox: Scope,
 }
 
 /// A stored frame of the log.
@@ -53,19 +63,33 @@ impl Store {
         Store(Client::from_conf(config.build()))
     }
 
-    /// `person`: `tenant.user`.
-    pub(crate) async fn evidence(&self, person: &str, thread: &str, run: &str) -> Evidence {
+    /// `person`: `tenant.user`. `runs`: those of the turn.
+    pub(crate) async fn evidence(&self, person: &str, thread: &str, runs: &[String]) -> Evidence {
         let tenant = person.split('.').next().unwrap();
+        let mut stored = Vec::new();
+        for run in runs {
+            stored.push(self.stored(run).await);
+        }
+        let mut thread = self.partition(&format!("THREAD#{tenant}#{thread}")).await;
+        let turns = thread.iter().filter(|(sk, _)| sk.starts_with("TURN#")).map(|(_, turn)| text(&turn["run"]));
+        Evidence {
+            runs: stored,
+            turns: turns.collect(),
+            thread: thread.remove("THREAD").unwrap_or_default(),
+            inbox: Scope::read(self.partition(&format!("STATE#{tenant}#app:inbox")).await),
+        }
+    }
+
+    async fn stored(&self, run: &str) -> Stored {
         let stored = self.partition(&format!("RUN#{run}")).await;
         let calls = stored.iter().filter_map(|(sk, item)| Some((sk.strip_prefix("CALL#")?, item)));
         let outcomes = calls.map(|(id, item)| (id.to_owned(), (text(&item["outcome"]), text(&item["body"]))));
         let frames = stored.iter().filter_map(|(sk, item)| Some(Frame::read(sk.strip_prefix("LOG#")?, item)));
-        Evidence {
+        Stored {
+            id: run.to_owned(),
             run: stored.get("RUN").cloned().unwrap_or_default(),
             frames: frames.collect(),
             outcomes: outcomes.collect(),
-            thread: self.partition(&format!("THREAD#{tenant}#{thread}")).await.remove("THREAD").unwrap_or_default(),
-            inbox: Scope::read(self.partition(&format!("STATE#{tenant}#app:inbox")).await),
         }
     }
 
@@ -103,6 +127,24 @@ impl Store {
 }
 
 impl Evidence {
+    /// The last that was said about the `nth` call of an action, from 0, and the kind of its outcome.
+    pub(crate) fn call(&self, name: &str, nth: usize) -> (Option<CallState>, &str) {
+        // A run that goes on with a call shows it again.
+        let transcripts: Vec<Transcript> = self.runs.iter().map(Stored::transcript).collect();
+        let mut calls: Vec<&ToolCall> = Vec::new();
+        for call in transcripts.iter().flat_map(Transcript::calls).filter(|call| call.name == name) {
+            match calls.iter_mut().find(|known| known.id == call.id) {
+                Some(known) => *known = call,
+                None => calls.push(call),
+            }
+        }
+        let Some(call) = calls.get(nth) else { return (None, "") };
+        let outcome = self.runs.iter().find_map(|run| run.outcomes.get(call.id.as_str()));
+        (Some(call.state.clone()), outcome.map_or("", |(kind, _)| kind))
+    }
+}
+
+impl Stored {
     /// The chunks as they are stored.
     pub(crate) fn chunks(&self) -> impl Iterator<Item = &String> {
         self.frames.iter().flat_map(|frame| &frame.chunks)

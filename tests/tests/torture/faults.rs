@@ -23,9 +23,18 @@ pub(crate) enum How {
     StoreForAll(Fault, Duration),
 }
 
+impl Breaking {
+    /// Whether the victim dies or sleeps, so that another process goes on with its run.
+    pub(crate) fn displaces(&self) -> bool {
+        matches!(self.how, How::Kill(_) | How::Sleep(_))
+    }
+}
+
 const ONCE: Duration = Duration::ZERO;
-/// Longer than a lease, and than all the SDK's and the store's own tries.
+/// Longer than a lease.
 const LONG: Duration = Duration::from_millis(1500);
+/// Longer than many leases, and than all the SDK's and the store's own tries.
+const VERY_LONG: Duration = Duration::from_secs(5);
 /// Longer than one try of the SDK may take: the request arrives after its own repetition.
 const LATE: Duration = Duration::from_millis(2300);
 
@@ -40,6 +49,9 @@ pub(crate) const BREAKINGS: &[Breaking] = &[
     Breaking { name: "late, after its repetition", how: How::Store(Fault::Delay(LATE), ONCE) },
     Breaking { name: "conflict", how: How::Store(Fault::Refuse(Refusal::Conflict), ONCE) },
     Breaking { name: "error 500", how: How::Store(Fault::Refuse(Refusal::InternalError), ONCE) },
-    Breaking { name: "throttled for 1.5 s", how: How::Store(Fault::Refuse(Refusal::Throttled), LONG) },
-    Breaking { name: "everybody throttled for 1.5 s", how: How::StoreForAll(Fault::Refuse(Refusal::Throttled), LONG) },
+    Breaking { name: "throttled for 5 s", how: How::Store(Fault::Refuse(Refusal::Throttled), VERY_LONG) },
+    Breaking {
+        name: "everybody throttled for 5 s",
+        how: How::StoreForAll(Fault::Refuse(Refusal::Throttled), VERY_LONG),
+    },
 ];

@@ -5,9 +5,12 @@ use std::sync::{Arc, Mutex};
 
 use futures::future::join_all;
 
+use crate::all;
 use crate::case::{Case, Verdict};
 use crate::world::World;
 
+/// Cases of a long run after which it tells how far it is.
+const TELL_EVERY: usize = 50;
 /// How often a turn that was given up is tried again.
 const AGAIN: usize = 2;
 
@@ -46,11 +49,18 @@ async fn lane(queue: Arc<Mutex<VecDeque<Case>>>) -> Vec<Verdict> {
     let mut world: Option<World> = None;
     let mut fits = None;
     loop {
-        let Some(case) = queue.lock().unwrap().pop_front() else { return verdicts };
-        if world.is_none() || fits != Some(case.setting.env) {
+        let (next, left) = {
+            let mut queue = queue.lock().unwrap();
+            (queue.pop_front(), queue.len())
+        };
+        let Some(case) = next else { return verdicts };
+        if all() && left % TELL_EVERY == 0 {
+            eprintln!("{case}; then {left} more");
+        }
+        if world.is_none() || fits != Some((case.setting.env, case.setting.clocks)) {
             drop(world.take());
             world = Some(World::start(case.setting).await);
-            fits = Some(case.setting.env);
+            fits = Some((case.setting.env, case.setting.clocks));
         }
         let verdict = case.run(world.as_ref().unwrap()).await;
         if !verdict.findings.is_empty() {

@@ -8,7 +8,9 @@
 mod case;
 mod checks;
 mod client;
+mod clocks;
 mod effects;
+mod elsewhere;
 mod every_write;
 mod evidence;
 mod faults;

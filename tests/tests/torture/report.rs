@@ -15,8 +15,9 @@ pub(crate) fn print(verdicts: &[Verdict]) {
 
 /// Tables in Markdown: by fault, and by the write that was struck.
 pub(crate) fn tables(verdicts: &[Verdict]) -> String {
-    let mut text =
-        String::from("| fault | turns | struck | taken over | slowest | violations |\n|---|--:|--:|--:|--:|--:|\n");
+    let mut text = String::from(
+        "| fault | turns | struck | taken over | unknown | slowest | violations |\n|---|--:|--:|--:|--:|--:|--:|\n",
+    );
     for breaking in BREAKINGS {
         let of: Vec<&Verdict> = verdicts.iter().filter(|verdict| name(verdict) == breaking.name).collect();
         text += &row(breaking.name, &of);
@@ -39,9 +40,10 @@ fn row(name: &str, verdicts: &[&Verdict]) -> String {
     let count = |is: fn(&Verdict) -> bool| verdicts.iter().filter(|verdict| is(verdict)).count();
     let struck = count(|verdict| verdict.struck.is_some());
     let again = count(|verdict| verdict.attempts > 1);
+    let unknown = count(|verdict| verdict.unknown);
     let slowest = verdicts.iter().map(|verdict| verdict.took).max().unwrap_or_default();
     let wrong = count(|verdict| !verdict.findings.is_empty());
-    format!("| {name} | {} | {struck} | {again} | {} | {wrong} |\n", verdicts.len(), seconds(slowest))
+    format!("| {name} | {} | {struck} | {again} | {unknown} | {} | {wrong} |\n", verdicts.len(), seconds(slowest))
 }
 
 fn name(verdict: &Verdict) -> &'static str {

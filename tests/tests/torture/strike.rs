@@ -78,33 +78,33 @@ impl<'a> Strike<'a> {
     /// Sees to the victim until `done`, which does not need this to go on.
     pub(crate) async fn see_through<T>(
         &mut self,
-        run: &watch::Receiver<Option<String>>,
+        runs: &watch::Receiver<Vec<String>>,
         done: impl Future<Output = T>,
     ) -> T {
         let mut done = std::pin::pin!(done);
         loop {
             tokio::select! {
                 result = &mut done => return result,
-                Some(call) = self.struck.recv() => self.attend_to_victim(&call, run).await,
+                Some(call) = self.struck.recv() => self.attend_to_victim(&call, runs).await,
             }
         }
     }
 
     /// Leaves everybody alive and awake.
-    pub(crate) async fn finish(mut self, run: &watch::Receiver<Option<String>>) {
+    pub(crate) async fn finish(mut self, runs: &watch::Receiver<Vec<String>>) {
         self.world.calm().await;
         while let Ok(call) = self.struck.try_recv() {
-            self.attend_to_victim(&call, run).await;
+            self.attend_to_victim(&call, runs).await;
         }
         self.world.calm().await;
     }
 
-    async fn attend_to_victim(&self, call: &Call, run: &watch::Receiver<Option<String>>) {
+    async fn attend_to_victim(&self, call: &Call, runs: &watch::Receiver<Vec<String>>) {
         match self.how {
             How::Kill(_) => self.world.victim(self.victim).restart().await,
             How::Sleep(_) => {
                 self.world.lead_around(self.victim);
-                let known = || run_of(call).or_else(|| run.borrow().clone());
+                let known = || run_of(call).or_else(|| runs.borrow().last().cloned());
                 self.displaced(known).await;
                 // First the late write, then its writer.
                 self.release.notify_one();

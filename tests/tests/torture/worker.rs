@@ -23,10 +23,9 @@ pub(crate) struct Worker {
 
 impl Worker {
     /// `env` without the store's endpoint.
-    pub(crate) async fn start(role: &'static str, database: &str, env: &[(&str, &str)], dir: &Path) -> Self {
+    pub(crate) async fn start(role: &'static str, database: &str, mut env: Vec<(String, String)>, dir: &Path) -> Self {
         let proxy = Proxy::open(database).await.unwrap();
-        let own = [("AWS_ENDPOINT_URL_DYNAMODB", proxy.url())];
-        let env: Vec<_> = own.iter().chain(env).map(|(name, value)| (name.to_string(), value.to_string())).collect();
+        env.push(("AWS_ENDPOINT_URL_DYNAMODB".into(), proxy.url().into()));
         let program = Arc::new(Mutex::new(serve(role, 0, &env, dir).await));
         Worker { proxy, role, program, past: Mutex::default(), env, dir: dir.to_owned() }
     }
@@ -73,12 +72,12 @@ pub(crate) struct Sweeper {
 }
 
 impl Sweeper {
-    pub(crate) async fn start(every_ms: u64, database: &str, env: &[(&str, &str)], dir: &Path) -> Self {
+    pub(crate) async fn start(every_ms: u64, database: &str, env: Vec<(String, String)>, dir: &Path) -> Self {
         let proxy = Proxy::open(database).await.unwrap();
         let log = dir.join("sweeper.log");
         let mut command = Command::new(program());
         command.args(["sweeper", "--every-ms", &every_ms.to_string()]).current_dir(dir).env_clear();
-        command.env("AWS_ENDPOINT_URL_DYNAMODB", proxy.url()).envs(env.iter().copied()).env("NO_COLOR", "1");
+        command.env("AWS_ENDPOINT_URL_DYNAMODB", proxy.url()).envs(env).env("NO_COLOR", "1");
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(&log).unwrap()).kill_on_drop(true);
         let child = command.spawn().unwrap();
         Sweeper { proxy, log, _child: child }

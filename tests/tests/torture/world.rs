@@ -1,11 +1,15 @@
 //! A whole system of separate processes, in which turns are tortured one after another.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use tandem_tests::{Api, Program, Road};
 use tempfile::TempDir;
 use tokio::time::sleep;
 
+use crate::checks::Findings;
+use crate::clocks::{self, Clocks};
+use crate::elsewhere::Outside;
 use crate::evidence::Store;
 use crate::setting::{SCALED, Setting, Victim};
 use crate::worker::{Sweeper, Worker};
@@ -21,6 +25,8 @@ pub(crate) struct World {
     pub(crate) sweeper: Sweeper,
     /// The table, past all proxies.
     pub(crate) store: Store,
+    pub(crate) outside: Outside,
+    clocks: Clocks,
     road: Road,
     _database: Program,
     _dir: TempDir,
@@ -31,13 +37,23 @@ impl World {
         let dir = tempfile::tempdir().unwrap();
         let database = Program::serve(&["dynamodb", "--port", "0"], &[], dir.path()).await;
         let road = Road::open().await;
-        let env = [&[("BACKGROUND_URL", road.url())], SCALED, setting.env].concat();
-        let start = |role| Worker::start(role, database.url(), &env, dir.path());
-        let backgrounds = [start("background").await, start("background").await];
-        let foregrounds = [start("foreground").await, start("foreground").await];
-        let sweeper = Sweeper::start(SWEEP_EVERY_MS, database.url(), &env, dir.path()).await;
+        let outside = Outside::open(dir.path()).await;
+        let env = [&[("BACKGROUND_URL", road.url())], &outside.env()[..], SCALED, setting.env].concat();
+        let clocks = setting.clocks;
+        let shifted = clocks.env(dir.path());
+        let env = |shift| -> Vec<(String, String)> {
+            let all = env.iter().map(|(name, value)| (*name, (*value).to_owned())).chain(shifted(shift));
+            all.map(|(name, value)| (name.to_owned(), value)).collect()
+        };
+        let start = |role, shift| Worker::start(role, database.url(), env(shift), dir.path());
+        let [b0, b1] = clocks.backgrounds;
+        let backgrounds = [start("background", b0).await, start("background", b1).await];
+        let [f0, f1] = clocks.foregrounds;
+        let foregrounds = [start("foreground", f0).await, start("foreground", f1).await];
+        let sweeper = Sweeper::start(SWEEP_EVERY_MS, database.url(), env(clocks.sweeper), dir.path()).await;
         let store = Store::at(database.url());
-        let world = World { foregrounds, backgrounds, sweeper, store, road, _database: database, _dir: dir };
+        let (_database, _dir) = (database, dir);
+        let world = World { foregrounds, backgrounds, sweeper, store, outside, clocks, road, _database, _dir };
         world.open_road();
         world
     }
@@ -83,21 +99,37 @@ impl World {
 
     /// The lines of all processes that name something.
     pub(crate) fn lines_about(&self, what: &str) -> String {
-        let [f0, f1] = &self.foregrounds;
-        let [b0, b1] = &self.backgrounds;
-        let logs = [
-            ("foreground 0", f0.log()),
-            ("foreground 1", f1.log()),
-            ("background 0", b0.log()),
-            ("background 1", b1.log()),
-            ("sweeper", self.sweeper.log()),
-        ];
-        let about = |(name, log): &(&str, String)| -> Vec<String> {
-            log.lines().filter(|line| line.contains(what)).map(|line| format!("{line}  <{name}>")).collect()
-        };
-        let mut lines: Vec<String> = logs.iter().flat_map(about).collect();
+        let processes = self.processes().into_iter();
+        let mut lines: Vec<String> = processes
+            .flat_map(|(name, log, _)| about(&log, what).into_iter().map(move |line| format!("{line}  <{name}>")))
+            .collect();
         // Each begins with its time.
         lines.sort();
         lines.join("\n")
     }
+
+    /// Whoever has written about something `during` this time, in seconds, has the clock that it should have.
+    pub(crate) fn check_clocks(&self, what: &str, during: &RangeInclusive<i64>, findings: &mut Findings) {
+        for (name, log, shift) in self.processes() {
+            clocks::check(name, &about(&log, what), shift, during, findings);
+        }
+    }
+
+    /// Names, logs, and by how many seconds the clock is wrong.
+    fn processes(&self) -> [(&'static str, String, i64); 5] {
+        let ([f0, f1], [b0, b1]) = (&self.foregrounds, &self.backgrounds);
+        let Clocks { foregrounds, backgrounds, sweeper } = self.clocks;
+        [
+            ("foreground 0", f0.log(), foregrounds[0]),
+            ("foreground 1", f1.log(), foregrounds[1]),
+            ("background 0", b0.log(), backgrounds[0]),
+            ("background 1", b1.log(), backgrounds[1]),
+            ("sweeper", self.sweeper.log(), sweeper),
+        ]
+    }
+}
+
+/// The lines of a log that name something.
+fn about(log: &str, what: &str) -> Vec<String> {
+    log.lines().filter(|line| line.contains(what)).map(str::to_owned).collect()
 }
