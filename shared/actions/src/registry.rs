@@ -6,6 +6,7 @@ use std::time::Duration;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 use tandem_protocol::{ActionName, Caller, Principal};
+use tandem_store::Scope;
 
 use crate::definition::ActionDef;
 use crate::entry::Entry;
@@ -21,6 +22,8 @@ const MAX_NEAR: usize = 3;
 pub struct Registry {
     entries: IndexMap<&'static str, Entry>,
     resources: Resources,
+    /// Scope and beginning of the keys of the documents that only actions write.
+    kept: Vec<(Scope, &'static str)>,
 }
 
 /// An action as a model sees it.
@@ -45,7 +48,7 @@ impl Registry {
                 return Err(refused("there is another action of this name".into()));
             }
         }
-        Ok(Registry { entries, resources: Resources::default() })
+        Ok(Registry { entries, resources: Resources::default(), kept: Vec::new() })
     }
 
     /// Gives the actions a value that they find with `ctx.resource`, such as a client or a configuration.
@@ -53,6 +56,19 @@ impl Registry {
     pub fn with<T: Any + Send + Sync>(mut self, resource: T) -> Self {
         self.resources.add(resource);
         self
+    }
+
+    /// Keeps the documents of a scope whose keys begin with `prefix` for the actions alone: they have an order that only
+    /// actions know. People read them, and change them through actions. All other documents people may write themselves.
+    #[must_use]
+    pub fn keep(mut self, scope: Scope, prefix: &'static str) -> Self {
+        self.kept.push((scope, prefix));
+        self
+    }
+
+    /// Whether only actions write this document.
+    pub fn keeps(&self, scope: &Scope, key: &str) -> bool {
+        self.kept.iter().any(|(kept, prefix)| kept == scope && key.starts_with(prefix))
     }
 
     /// The tools that the agent may use for this principal, always in the same order.

@@ -102,6 +102,7 @@ impl From<StateError> for ActionError {
         match error {
             StateError::NoSuchScope(_) => ActionError::failed("no_such_scope", error.to_string()),
             StateError::BadKey { .. } => ActionError::failed("bad_key", error.to_string()),
+            StateError::Expired { .. } => ActionError::failed("expired", error.to_string()),
             StateError::TooLarge(text) => ActionError::TooLarge(text),
             StateError::Store(error) => ActionError::Store(error),
         }

@@ -68,7 +68,8 @@ pub fn registry_with(settings: &Settings) -> Result<Registry, RegistryError> {
     };
     let webhook = notify_webhook::Webhook::new(settings).map_err(fault("notify-webhook"))?;
     let outgoing = outbox::Outgoing::new(settings).map_err(fault("send-email"))?;
-    Ok(Registry::new(ACTIONS)?.with(webhook).with(outgoing))
+    let registry = Registry::new(ACTIONS)?.with(webhook).with(outgoing);
+    Ok(inbox::KEPT.into_iter().fold(registry, |registry, prefix| registry.keep(inbox::scope(), prefix)))
 }
 
 #[cfg(test)]

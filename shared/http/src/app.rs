@@ -57,6 +57,13 @@ pub fn router(app: App) -> Router {
             .route("/runs/{run}", get(routes::runs::show))
             .route("/runs/{run}/events", get(routes::events::follow))
             .route("/runs/{run}/abort", post(routes::runs::abort))
+            .route("/state/{scope}", get(routes::state::snapshot))
+            .route("/state/{scope}/events", get(routes::state_events::changes))
+            .route(
+                "/state/{scope}/docs/{*key}",
+                get(routes::state::show).put(routes::state::put).delete(routes::state::delete),
+            )
+            .route("/presence/{scope}", get(routes::presence::show).put(routes::presence::put))
             .route("/threads", get(routes::threads::list).post(routes::threads::create))
             .route("/threads/{thread}", get(routes::threads::show))
             .route("/threads/{thread}/messages", get(routes::threads::messages));

@@ -10,6 +10,7 @@ mod problem;
 mod request;
 mod routes;
 mod sse;
+mod stream;
 mod view;
 
 pub use app::{App, Deadline, Hosts, router};

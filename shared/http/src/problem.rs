@@ -4,7 +4,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use tandem_protocol::{Code, Problem};
 use tandem_runs::{AbortError, StartError};
-use tandem_store::StoreError;
+use tandem_store::{StateError, StoreError};
 
 /// A refusal or a failure of a route.
 #[derive(Debug)]
@@ -23,6 +23,13 @@ impl ApiError {
 
     pub fn not_found(detail: &str) -> Self {
         Self::new(Code::NotFound, detail)
+    }
+
+    /// Also for what is no name of a scope.
+    pub(crate) fn no_scope() -> Self {
+        Self::not_found(
+            "There is no such scope, or it is not yours: there are user, tenant, thread:<id> and app:<name>.",
+        )
     }
 
     pub fn method_not_allowed() -> Self {
@@ -64,6 +71,21 @@ impl From<StoreError> for ApiError {
             StoreError::Rejected(_) | StoreError::Corrupt { .. } => {
                 Self::new(Code::Internal, "Report the request id to the operator.")
             }
+        }
+    }
+}
+
+impl From<StateError> for ApiError {
+    fn from(error: StateError) -> Self {
+        match error {
+            StateError::NoSuchScope(_) => Self::no_scope(),
+            StateError::BadKey { detail, .. } => Self::invalid("path {key}", detail),
+            StateError::TooLarge(text) => Self::new(Code::TooLarge, text),
+            StateError::Expired { .. } => Self::new(
+                Code::Expired,
+                "The changes after that position are not there any more. Read GET /state/{scope} again and go on from its rev.",
+            ),
+            StateError::Store(error) => error.into(),
         }
     }
 }

@@ -12,9 +12,9 @@ use tandem_store::Frame;
 use tokio::time::Instant;
 
 /// Reads of the store that may fail in a row before the stream ends; the client then comes back.
-const FAILED_READS: u32 = 5;
+pub(crate) const FAILED_READS: u32 = 5;
 /// How soon EventSource comes back after a window, in milliseconds; its own default is seconds.
-const RETRY: &str = ": stream-open\nretry: 250\n\n";
+pub(crate) const RETRY: &str = ": stream-open\nretry: 250\n\n";
 
 /// One response that follows a run.
 pub(crate) struct EventStream {
@@ -75,7 +75,8 @@ pub(crate) fn no_content() -> Response<Body> {
     response
 }
 
-fn plain_headers(response: &mut Response<Body>) {
+/// What every stream has.
+pub(crate) fn plain_headers(response: &mut Response<Body>) {
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));

@@ -21,6 +21,9 @@ pub struct Problem {
     /// With `thread_busy`: the run to wait for or to stop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active_run_id: Option<String>,
+    /// With `conflict` about a document: what it is now; null: it does not exist.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub current: Option<serde_json::Value>,
     /// Seconds to wait before trying again; also sent as `Retry-After`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<u32>,
@@ -95,6 +98,7 @@ impl Problem {
             request_id: None,
             errors: Vec::new(),
             active_run_id: None,
+            current: None,
             retry_after: None,
         }
     }

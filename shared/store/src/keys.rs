@@ -125,6 +125,11 @@ pub(crate) fn change(partition: &str, pos: u64) -> Key {
     key(partition.to_owned(), change_sort(pos))
 }
 
+/// A client of a user that is in a scope.
+pub(crate) fn presence(partition: &str, user: &UserId, client: &str) -> Key {
+    key(partition.to_owned(), format!("PRESENCE#{user}#{client}"))
+}
+
 /// How far a long tool call is.
 pub(crate) fn progress(run: &RunId, call: &ToolCallId) -> Key {
     key(run_partition(run), format!("PROGRESS#{call}"))

@@ -23,6 +23,7 @@ mod state;
 mod table;
 mod threads;
 mod turns;
+mod watch;
 mod write;
 
 pub use error::StoreError;
@@ -36,8 +37,9 @@ pub use outcomes::Outcome;
 pub use runs::{DueRun, EndWrite, RunWrite};
 pub use start::{StartRefused, StartWrite};
 pub use state::{
-    Attached, Author, CallPart, Change, Commit, Document, List, MAX_COMMIT_BYTES, MAX_DOCUMENTS, MAX_KEY_BYTES,
-    MAX_STATE_FRAME_BYTES, MAX_VALUE_BYTES, Progress, ProgressPart, Scope, Slot, StateError, Unit, Written,
+    Attached, Author, CallPart, Change, Commit, Document, List, MAX_ACTIVITY_BYTES, MAX_COMMIT_BYTES, MAX_DOCUMENTS,
+    MAX_KEY_BYTES, MAX_STATE_FRAME_BYTES, MAX_VALUE_BYTES, PRESENCE_TTL, Present, Progress, ProgressPart, Scope,
+    ScopeFollower, Slot, Snapshot, SnapshotCursor, StateError, StateFrame, Unit, Written,
 };
 pub use table::DUE_SHARDS;
 pub use threads::{Page, Thread};
@@ -46,12 +48,16 @@ pub use write::Pause;
 
 use aws_sdk_dynamodb::Client;
 
+use crate::watch::Watches;
+
 /// A handle to the table; cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Store {
     pub(crate) db: Client,
     pub(crate) table: String,
     feeds: Feeds,
+    /// The scopes that somebody follows in this process.
+    scopes: Watches<state::ScopeSeen>,
     /// How long the log of a run is kept, in seconds.
     retention: i64,
 }
@@ -64,7 +70,13 @@ const SLACK_SECONDS: i64 = 24 * 3600;
 impl Store {
     /// `table` must exist, see [`Store::create_table`].
     pub fn new(db: Client, table: impl Into<String>) -> Self {
-        Store { db, table: table.into(), feeds: Feeds::default(), retention: RETENTION_SECONDS }
+        Store {
+            db,
+            table: table.into(),
+            feeds: Feeds::default(),
+            scopes: Watches::default(),
+            retention: RETENTION_SECONDS,
+        }
     }
 
     /// Keeps the logs of runs for so many days; messages are kept for ever.
@@ -83,9 +95,9 @@ impl Store {
         now_ms() / 1000 + self.retention
     }
 
-    /// The same table without what this process knows of running logs, as another process would have it.
+    /// The same table without what this process knows of running logs and followed scopes, as another process would have it.
     pub fn in_another_process(&self) -> Self {
-        Store { feeds: Feeds::default(), ..self.clone() }
+        Store { feeds: Feeds::default(), scopes: Watches::default(), ..self.clone() }
     }
 
     /// What this process knows of running logs, so that followers beside a holder need no reads.

@@ -199,6 +199,22 @@ impl Store {
         TransactWriteItem::builder().set_condition_check(check.build().ok()).build()
     }
 
+    /// Deletes one item on a condition; not meeting it is no failure.
+    pub(crate) async fn delete_if(&self, key: &Key, condition: Condition) -> Result<(), StoreError> {
+        let mut call = self.db.delete_item().table_name(&self.table).set_key(Some(key_item(key)));
+        for (name, attribute) in condition.names {
+            call = call.expression_attribute_names(name, attribute);
+        }
+        for (name, value) in condition.values {
+            call = call.expression_attribute_values(name, value);
+        }
+        match call.condition_expression(condition.text).send().await {
+            Ok(_) => Ok(()),
+            Err(error) if error.code() == Some("ConditionalCheckFailedException") => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Reads one item, consistently.
     pub(crate) async fn get(&self, key: &Key) -> Result<Option<Item>, StoreError> {
         let call = self.db.get_item().table_name(&self.table).set_key(Some(key_item(key))).consistent_read(true);

@@ -23,8 +23,8 @@ const MAX_BYTES: usize = 2 * 1024 * 1024;
 
 #[derive(Deserialize)]
 pub(crate) struct Asked {
-    after: Option<String>,
-    wait: Option<String>,
+    pub(crate) after: Option<String>,
+    pub(crate) wait: Option<String>,
 }
 
 pub(crate) async fn follow(
@@ -37,7 +37,8 @@ pub(crate) async fn follow(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let run = own_run(&app.runtime, &principal, &run).await?;
-    let from = cursor(&headers, asked.after.as_deref())?;
+    let seen = seen(&headers, asked.after.as_deref(), "must be the number of a chunk: 0 or more")?;
+    let from: Seq = seen.map_or(0, |seen| seen.saturating_add(1));
     let past_end = run.status.is_terminal() && from >= app.runtime.store().tail(&run.run_id).await?.next;
     if json {
         let wait = wait(asked.wait.as_deref())?;
@@ -64,20 +65,22 @@ pub(crate) async fn own_run(runtime: &Runtime, principal: &Principal, id: &str) 
     Ok(run)
 }
 
-/// The first chunk to send. `after` is exclusive; `Last-Event-ID` is what a reconnecting EventSource sends, and wins.
-fn cursor(headers: &HeaderMap, after: Option<&str>) -> Result<Seq, ApiError> {
+/// The last position that the client has seen. `Last-Event-ID` is what a reconnecting EventSource sends, and wins over
+/// `after`. `fault` says what a position must be.
+pub(crate) fn seen(headers: &HeaderMap, after: Option<&str>, fault: &str) -> Result<Option<u64>, ApiError> {
     let header = headers.get("last-event-id").map(|value| value.to_str().unwrap_or("?"));
     let (pointer, text) = match (header.filter(|id| !id.is_empty()), after) {
         (Some(id), _) => ("header Last-Event-ID", id),
         (None, Some(after)) => ("?after", after),
-        (None, None) => return Ok(0),
+        (None, None) => return Ok(None),
     };
-    let seen: Result<Seq, _> = if text.bytes().all(|byte| byte.is_ascii_digit()) { text.parse() } else { "-".parse() };
-    let seen = seen.map_err(|_| ApiError::invalid(pointer, "must be the number of a chunk: 0 or more"))?;
-    Ok(seen.saturating_add(1))
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    let seen = text.parse().ok().filter(|_| digits).ok_or_else(|| ApiError::invalid(pointer, fault))?;
+    Ok(Some(seen))
 }
 
-fn wait(text: Option<&str>) -> Result<Duration, ApiError> {
+/// How long a JSON request may wait for something to come.
+pub(crate) fn wait(text: Option<&str>) -> Result<Duration, ApiError> {
     let Some(text) = text else { return Ok(Duration::ZERO) };
     match text.parse::<f64>() {
         Ok(seconds) if (0.0..=MAX_WAIT).contains(&seconds) => Ok(Duration::from_secs_f64(seconds)),

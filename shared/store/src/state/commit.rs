@@ -172,6 +172,8 @@ impl Unit {
     /// The new positions; the unit begins anew.
     fn finish(&mut self) -> Vec<(Scope, u64)> {
         let touched = std::mem::take(&mut self.scopes).into_iter();
-        touched.filter(|touched| !touched.writes.is_empty()).map(|t| (t.scope, t.pos + 1)).collect()
+        let written = touched.filter(|touched| !touched.writes.is_empty());
+        let told = written.inspect(|touched| self.store.scopes.nudge(&touched.partition));
+        told.map(|touched| (touched.scope, touched.pos + 1)).collect()
     }
 }

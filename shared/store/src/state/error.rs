@@ -15,6 +15,10 @@ pub enum StateError {
     /// More than one commit can hold; the text says what to do.
     #[error("{0}")]
     TooLarge(String),
+    /// The changes after this position are not kept any more, or there is no such position: read the documents, and go
+    /// on from their position.
+    #[error("the changes of {scope} after {after} are not there any more: read the documents again")]
+    Expired { scope: Scope, after: u64 },
     #[error(transparent)]
     Store(#[from] StoreError),
 }

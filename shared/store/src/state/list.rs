@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use aws_sdk_dynamodb::operation::query::QueryOutput;
+
 use super::Document;
 use super::reads::Range;
 use crate::items::s;
@@ -111,19 +113,7 @@ impl Store {
         loop {
             // One more than asked for tells whether there is a next page.
             let wanted = (list.limit + 1).saturating_sub(found.len());
-            let page = self
-                .db
-                .query()
-                .table_name(&self.table)
-                .key_condition_expression("pk = :pk AND begins_with(sk, :prefix)")
-                .expression_attribute_values(":pk", s(partition))
-                .expression_attribute_values(":prefix", s(keys::document_sort(&list.prefix)))
-                .set_exclusive_start_key(start.map(|key| crate::items::key_item(&keys::document(partition, &key))))
-                .scan_index_forward(!list.descending)
-                .limit(i32::try_from(wanted).unwrap_or(i32::MAX))
-                .consistent_read(true)
-                .send()
-                .await?;
+            let page = self.document_query(partition, list, start, wanted).await?;
             for item in page.items.unwrap_or_default() {
                 found.push(Document::read(&item)?);
             }
@@ -137,6 +127,28 @@ impl Store {
                 return Ok((found, None));
             }
         }
+    }
+
+    /// One query of documents after the key `start`, consistently.
+    pub(super) async fn document_query(
+        &self,
+        partition: &str,
+        list: &List,
+        start: Option<String>,
+        limit: usize,
+    ) -> Result<QueryOutput, StoreError> {
+        let call = self
+            .db
+            .query()
+            .table_name(&self.table)
+            .key_condition_expression("pk = :pk AND begins_with(sk, :prefix)")
+            .expression_attribute_values(":pk", s(partition))
+            .expression_attribute_values(":prefix", s(keys::document_sort(&list.prefix)))
+            .set_exclusive_start_key(start.map(|key| crate::items::key_item(&keys::document(partition, &key))))
+            .scan_index_forward(!list.descending)
+            .limit(i32::try_from(limit).unwrap_or(i32::MAX))
+            .consistent_read(true);
+        Ok(call.send().await?)
     }
 }
 
