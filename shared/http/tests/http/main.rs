@@ -7,4 +7,5 @@ mod api;
 mod calls;
 mod keys;
 mod sample;
+mod state;
 mod webhook;
