@@ -52,6 +52,7 @@ pub fn router(app: App) -> Router {
             .route("/api/agent-chat", post(routes::agent_chat::start))
             .route("/api/agent-chat/{id}/stream", get(routes::resume::stream))
             .route("/api/{action}", any(routes::actions::call))
+            .route("/mcp", post(routes::mcp::serve))
             .route("/runs", get(routes::runs::list))
             .route("/runs/active", get(routes::runs::active))
             .route("/runs/{run}", get(routes::runs::show))

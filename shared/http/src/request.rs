@@ -13,9 +13,14 @@ use tracing::Instrument;
 
 use crate::ApiError;
 
+/// The request's id, for routes that write it themselves.
+#[derive(Clone)]
+pub(crate) struct RequestId(pub(crate) String);
+
 /// Names the request, turns a panic into a problem, and writes problems as JSON.
-pub(crate) async fn identify(request: Request, next: Next) -> Response {
+pub(crate) async fn identify(mut request: Request, next: Next) -> Response {
     let id = tandem_store::new_id();
+    request.extensions_mut().insert(RequestId(id.clone()));
     let span = tracing::info_span!("request", id, method = %request.method(), path = request.uri().path());
     let ran = AssertUnwindSafe(next.run(request).instrument(span.clone())).catch_unwind().await;
     let mut response = ran.unwrap_or_else(|_| {

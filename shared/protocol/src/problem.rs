@@ -66,6 +66,10 @@ codes! {
     InvalidInput = 400, "invalid_input", "The input does not fit the schema";
     Unauthenticated = 401, "unauthenticated", "Sign in first";
     Forbidden = 403, "forbidden", "Not allowed";
+    /// An agent calls, and a person must agree first; `detail` says how.
+    ApprovalRequired = 403, "approval_required", "A person must agree first";
+    /// The person who was asked did not agree.
+    Denied = 403, "denied", "A person did not agree";
     NotFound = 404, "not_found", "There is no such thing, or it is not yours";
     MethodNotAllowed = 405, "method_not_allowed", "Wrong method";
     /// The thread has a run under way.

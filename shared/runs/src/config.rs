@@ -25,6 +25,9 @@ pub struct Config {
     pub dispatch_skew_ms: u64,
     pub max_steps: u32,
     pub max_output_tokens: u32,
+    /// Origins of pages, besides those of this machine, whose scripts may call `/mcp`: `https://host` or
+    /// `https://host:port`.
+    pub mcp_origins: Vec<String>,
     pub limits: Limits,
 }
 
@@ -47,6 +50,7 @@ impl Default for Config {
             dispatch_skew_ms: 300_000,
             max_steps: 50,
             max_output_tokens: 8_192,
+            mcp_origins: Vec::new(),
             limits: Limits::default(),
         }
     }
@@ -87,6 +91,7 @@ impl Config {
         config.dispatch_ttl_ms = number(lookup, "DISPATCH_TTL_MS", config.dispatch_ttl_ms)?;
         config.max_steps = number(lookup, "MAX_STEPS", config.max_steps)?;
         config.max_output_tokens = number(lookup, "MAX_OUTPUT_TOKENS", config.max_output_tokens)?;
+        config.mcp_origins = origins(lookup("MCP_ALLOWED_ORIGINS").as_deref().unwrap_or_default())?;
         config.limits.max_continuations = number(lookup, "MAX_CONTINUATIONS", config.limits.max_continuations)?;
         config.limits.due_ahead_ms = number(lookup, "DUE_AHEAD_MS", config.limits.due_ahead_ms)?;
         config.limits.never_claimed_ms = number(lookup, "NEVER_CLAIMED_MS", config.limits.never_claimed_ms)?;
@@ -116,6 +121,23 @@ impl Config {
         )?;
         must(self.max_steps > 0, "MAX_STEPS must be more than 0.")
     }
+}
+
+/// A list with commas. An origin is a scheme and a host, perhaps a port, and nothing after it.
+fn origins(list: &str) -> Result<Vec<String>, ConfigError> {
+    let origins = list.split(',').map(str::trim).filter(|origin| !origin.is_empty());
+    let checked = origins.map(|origin| {
+        let host = ["https://", "http://"].iter().find_map(|scheme| origin.strip_prefix(scheme));
+        match host.filter(|host| !host.is_empty() && !host.contains(['/', '?', '#', '@', '*'])) {
+            // Without a port the scheme's own is meant.
+            Some(host) if host.rsplit(']').next().is_some_and(|end| end.contains(':')) => Ok(origin.to_owned()),
+            Some(_) => Ok(format!("{origin}:{}", if origin.starts_with("https") { 443 } else { 80 })),
+            None => Err(ConfigError(format!(
+                "MCP_ALLOWED_ORIGINS has {origin:?}: list origins such as https://app.example.com, with commas."
+            ))),
+        }
+    });
+    checked.collect()
 }
 
 fn millis(duration: Duration) -> u64 {
@@ -153,9 +175,22 @@ mod tests {
             (vec![("KEEP_ALIVE_MS", "60000")], ["KEEP_ALIVE_MS", "STREAM_WINDOW_MS"]),
             (vec![("LEASE_MS", "soon")], ["LEASE_MS", "whole number"]),
             (vec![("AGENT_CHAT_DURABLE_BACKGROUND", "maybe")], ["AGENT_CHAT_DURABLE_BACKGROUND", "true or false"]),
+            (vec![("MCP_ALLOWED_ORIGINS", "https://a.example, b.example")], ["MCP_ALLOWED_ORIGINS", "\"b.example\""]),
+            (
+                vec![("MCP_ALLOWED_ORIGINS", "https://a.example/path")],
+                ["MCP_ALLOWED_ORIGINS", "https://a.example/path"],
+            ),
+            (vec![("MCP_ALLOWED_ORIGINS", "*")], ["MCP_ALLOWED_ORIGINS", "commas"]),
         ] {
             let error = read(&pairs).unwrap_err().0;
             assert!(names.iter().all(|name| error.contains(name)), "{pairs:?}: {error}");
         }
+    }
+
+    #[test]
+    fn an_origin_without_a_port_has_its_schemes_own() {
+        let list = " https://a.example, http://b.example,https://c.example:8443,http://[::1],";
+        let want = ["https://a.example:443", "http://b.example:80", "https://c.example:8443", "http://[::1]:80"];
+        assert_eq!(read(&[("MCP_ALLOWED_ORIGINS", list)]).unwrap().mcp_origins, want);
     }
 }

@@ -75,6 +75,11 @@ impl Runtime {
         &self.0.store
     }
 
+    /// The keys that this deployment shares.
+    pub fn keys(&self) -> &DispatchKeys {
+        &self.0.keys
+    }
+
     pub fn agent(&self) -> &Agent {
         &self.0.agent
     }

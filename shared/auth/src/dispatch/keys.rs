@@ -12,6 +12,8 @@ use crate::config::{ConfigError, set};
 
 /// Says what is signed. A new list of fields needs a new tag; no other MAC of ours may use this one.
 const TAG: &[u8] = b"tandem.dispatch.v1";
+/// Says that a key is made.
+const DERIVE_TAG: &[u8] = b"tandem.derive.v1";
 const VARIABLE: &str = "DISPATCH_KEYS";
 const MIN_KEY_BYTES: usize = 16;
 const SIGNATURE_BYTES: usize = 32;
@@ -96,6 +98,12 @@ impl DispatchKeys {
         Ok(VerifiedDispatch { run: run_id.clone(), version: *version })
     }
 
+    /// Keys for another purpose, made from these: one for each, by its name, the one to use first. Nobody can tell a
+    /// key of one purpose from those of others.
+    pub fn derive(&self, purpose: &str) -> Vec<(String, [u8; SIGNATURE_BYTES])> {
+        self.all().map(|key| (key.kid.clone(), key.derive(purpose))).collect()
+    }
+
     fn all(&self) -> impl Iterator<Item = &Key> {
         std::iter::once(&self.signing).chain(&self.others)
     }
@@ -126,6 +134,16 @@ impl Key {
     fn new(kid: String, key: &str) -> Self {
         let mac = Hmac::new_from_slice(key.as_bytes()).expect("HMAC takes a key of any length");
         Key { kid, mac }
+    }
+
+    fn derive(&self, purpose: &str) -> [u8; SIGNATURE_BYTES] {
+        // Another first field than a dispatch has, so that neither can stand for the other.
+        let mut mac = self.mac.clone();
+        for field in [DERIVE_TAG, purpose.as_bytes()] {
+            mac.update(&(field.len() as u64).to_be_bytes());
+            mac.update(field);
+        }
+        mac.finalize().into_bytes().into()
     }
 
     /// Each field is preceded by its length: no two lists of fields give the same bytes.

@@ -244,3 +244,13 @@ impl Random {
         self.next().to_be_bytes()[0]
     }
 }
+
+#[test]
+fn a_derived_key_is_of_one_purpose_and_one_key() {
+    let (one, other) = (two_keys().derive("one"), two_keys().derive("other"));
+    let names = |keys: &[(String, [u8; 32])]| keys.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    assert_eq!((names(&one), names(&other)), (vec!["new".to_owned(), "old".to_owned()], names(&one)));
+    assert_eq!(one, two_keys().derive("one"));
+    let all: std::collections::BTreeSet<_> = one.iter().chain(&other).map(|(_, key)| *key).collect();
+    assert_eq!(all.len(), 4);
+}

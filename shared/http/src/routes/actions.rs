@@ -22,7 +22,7 @@ use crate::caller::{Caller, Until};
 use crate::{ApiError, App};
 
 /// Longest body; counted while it is read.
-const MAX_BODY: usize = 1024 * 1024;
+pub(crate) const MAX_BODY: usize = 1024 * 1024;
 /// Left to answer with, before an invocation is killed.
 const MARGIN: Duration = Duration::from_secs(2);
 /// Beyond the action's own time: to read and to store.
@@ -50,7 +50,7 @@ pub(crate) async fn call(
         Declared::Get => registry.read_text(&name, &arguments(&uri)?),
         Declared::Post | Declared::Put | Declared::Delete => read(body).await?,
     };
-    let call = new_call(&app, entry, principal, killed_at, key(&headers)?);
+    let call = new_call(&app, entry, principal, Door::Http, killed_at, key(&headers)?);
     // In a task of its own: disconnecting is not stopping, and must not cut an effect in half.
     let registry = registry.clone();
     let work = async move { registry.call(&name, input, call).await };
@@ -66,10 +66,12 @@ pub(crate) async fn call(
     Ok(response)
 }
 
-fn new_call(
+/// A call of a person through one of the doors, from now on.
+pub(crate) fn new_call(
     app: &App,
     entry: &Entry,
     principal: Principal,
+    caller: Door,
     killed_at: Option<Instant>,
     key: Option<IdempotencyKey>,
 ) -> Call {
@@ -86,7 +88,7 @@ fn new_call(
     Call {
         store: app.runtime.store().clone(),
         principal,
-        caller: Door::Http,
+        caller,
         run: None,
         thread: None,
         turn: None,
@@ -177,7 +179,7 @@ impl From<ActionError> for Refusal {
 }
 
 /// What went wrong with an action, as a problem. A stored failure reads the same as a fresh one.
-fn problem(error: ActionError) -> ApiError {
+pub(crate) fn problem(error: ActionError) -> ApiError {
     let detail = sentence(&error.to_string());
     let (code, detail) = match error {
         ActionError::NotFound { .. } => (Code::NotFound, detail),

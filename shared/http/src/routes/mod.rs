@@ -4,6 +4,7 @@ pub(crate) mod actions;
 pub(crate) mod agent_chat;
 pub(crate) mod events;
 pub(crate) mod healthz;
+pub(crate) mod mcp;
 pub(crate) mod presence;
 pub(crate) mod process_run;
 pub(crate) mod resume;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Method, Request};
+use axum::response::Response;
 use serde_json::Value;
 use tandem_actions::Registry;
 use tandem_agent::{Agent, Limits};
@@ -69,6 +70,7 @@ impl Api {
                 "LEASE_MS" => "600",
                 "HEARTBEAT_MS" => "100",
                 "CLAIM_GRACE_MS" => "200",
+                "MCP_ALLOWED_ORIGINS" => "https://app.example.com",
                 _ => return None,
             };
             Some(value.to_owned())
@@ -83,8 +85,12 @@ impl Api {
         Api { engine, registry, router: router(App { runtime, authenticate, hosts }), store }
     }
 
+    pub(crate) async fn raw(&self, request: Request<Body>) -> Response {
+        self.router.clone().oneshot(request).await.unwrap()
+    }
+
     pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
-        let response = self.router.clone().oneshot(request).await.unwrap();
+        let response = self.raw(request).await;
         let (parts, body) = response.into_parts();
         let bytes = to_bytes(body, usize::MAX).await.unwrap();
         let body = if bytes.is_empty() { Value::Null } else { serde_json::from_slice(&bytes).unwrap() };

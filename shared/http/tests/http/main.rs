@@ -6,6 +6,7 @@ mod actions;
 mod api;
 mod calls;
 mod keys;
+mod mcp;
 mod sample;
 mod state;
 mod webhook;

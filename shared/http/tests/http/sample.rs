@@ -73,6 +73,8 @@ const ACTIONS: &[ActionDef] = &[
     action("call-out").effect(Effect::External).timeout(Duration::from_secs(20)).run(&call_out),
     action("slow-out").effect(Effect::External).timeout(Duration::from_millis(300)).run(&call_out),
     action("for-admins").effect(Effect::Read).method(Method::Get).roles(&["admin"]).run(&peek),
+    action("for-people").effect(Effect::Read).surfaces(Surfaces { mcp: false, ..Surfaces::ALL }).run(&peek),
+    action("tally").effect(Effect::Checkpointed).run(&count),
     action("for-agents").effect(Effect::Read).surfaces(Surfaces { http: false, ..Surfaces::ALL }).run(&peek),
 ];
 
@@ -161,5 +163,13 @@ async fn ring(input: Named, ctx: &mut Context) -> Result<String, ActionError> {
 
 async fn call_out(input: Numbered, _: &mut Context) -> Result<i64, ActionError> {
     run_and_pass(&input.name).await;
+    Ok(input.by)
+}
+
+async fn count(input: Numbered, ctx: &mut Context) -> Result<i64, ActionError> {
+    for done in 1..=input.by {
+        ctx.progress("Counting", u64::try_from(done).unwrap(), u64::try_from(input.by).ok());
+        ctx.checkpoint(&done).await?;
+    }
     Ok(input.by)
 }

@@ -1,0 +1,40 @@
+//! Faults of an input, told by the flag that is meant.
+
+use serde_json::Value;
+use tandem_actions::Described;
+use tandem_protocol::Fault;
+
+use super::command::{Flag, flags};
+
+/// How alike a wrong and a right word must be for the right one to be suggested.
+const LIKE: f64 = 0.75;
+
+/// One line for each fault.
+pub(super) fn lines(action: &Described, input: &Value, faults: &[Fault]) -> String {
+    let flags = flags(action);
+    let lines: Vec<String> = faults.iter().map(|fault| line(&flags, input, fault)).collect();
+    lines.join("\n")
+}
+
+fn line(flags: &[Flag<'_>], input: &Value, Fault { pointer, detail }: &Fault) -> String {
+    let mut path = pointer.strip_prefix('/').unwrap_or_default().splitn(2, '/');
+    let field = path.next().unwrap_or_default().replace("~1", "/").replace("~0", "~");
+    let below = path.next().map(|below| format!(" /{below}")).unwrap_or_default();
+    let Some(flag) = flags.iter().find(|flag| flag.field == field) else {
+        let at = if pointer.is_empty() { "the input" } else { pointer };
+        return format!("{at} {detail}");
+    };
+    let near = near(flag, input.pointer(pointer));
+    format!("--{}{below} {detail}{near}", flag.name)
+}
+
+/// The choice that was meant, perhaps.
+fn near(flag: &Flag<'_>, value: Option<&Value>) -> String {
+    let Some(Value::String(text)) = value else { return String::new() };
+    let choices = flag.choices();
+    let like = |choice: &&str| strsim::jaro_winkler(&text.to_lowercase(), &choice.to_lowercase());
+    match choices.into_iter().max_by(|a, b| like(a).total_cmp(&like(b))).filter(|best| like(best) > LIKE) {
+        Some(best) if best != text => format!("; did you mean {best}?"),
+        _ => String::new(),
+    }
+}
