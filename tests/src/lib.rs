@@ -16,6 +16,7 @@ mod split;
 mod stream;
 mod table;
 mod until;
+mod window;
 
 pub use api::{Answer, Api, Started};
 pub use dev::Dev;
@@ -27,6 +28,7 @@ pub use split::Split;
 pub use stream::{End, Event, Stream};
 pub use table::{Content, Table};
 pub use until::{PATIENCE, until, within};
+pub use window::Window;
 
 /// Environment variables of a program.
 pub type Env<'a> = &'a [(&'a str, &'a str)];

@@ -53,14 +53,14 @@ impl Log {
 
     /// Adds the chunk that must come next.
     pub fn add(&mut self, event: Event) {
-        assert_eq!(event.id, Some(self.next()), "each chunk once and in order: {event:?}");
+        assert_eq!(event.id, Some(self.next().to_string()), "each chunk once and in order: {event:?}");
         self.chunks.push(event.data);
     }
 
     /// Adds an event of the JSON form.
     pub fn add_json(&mut self, event: &Value) {
         let data = event["chunk"].to_string();
-        self.add(Event { id: event["seq"].as_u64(), data });
+        self.add(Event { id: Some(event["seq"].to_string()), data });
     }
 
     /// Reads until there are `count` chunks, or the stream ends.

@@ -8,10 +8,10 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::PATIENCE;
 
-/// One event: its number, and its data as received.
+/// One event: its number or cursor, and its data as received.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    pub id: Option<u64>,
+    pub id: Option<String>,
     pub data: String,
 }
 
@@ -137,7 +137,7 @@ impl Stream {
             ["data: [DONE]"] => self.done = true,
             [data] if data.starts_with("data: {") => return Some(Event { id: None, data: data[6..].into() }),
             [id, data] if id.starts_with("id: ") && data.starts_with("data: {") => {
-                return Some(Event { id: Some(id[4..].parse().unwrap()), data: data[6..].into() });
+                return Some(Event { id: Some(id[4..].into()), data: data[6..].into() });
             }
             _ => panic!("not an event of the protocol: {block:?}"),
         }

@@ -58,6 +58,7 @@ pub fn router(app: App) -> Router {
             .route("/runs/{run}", get(routes::runs::show))
             .route("/runs/{run}/events", get(routes::events::follow))
             .route("/runs/{run}/abort", post(routes::runs::abort))
+            .route("/events", get(routes::window::events))
             .route("/state/{scope}", get(routes::state::snapshot))
             .route("/state/{scope}/events", get(routes::state_events::changes))
             .route(
@@ -66,7 +67,10 @@ pub fn router(app: App) -> Router {
             )
             .route("/presence/{scope}", get(routes::presence::show).put(routes::presence::put))
             .route("/threads", get(routes::threads::list).post(routes::threads::create))
-            .route("/threads/{thread}", get(routes::threads::show))
+            .route(
+                "/threads/{thread}",
+                get(routes::threads::show).patch(routes::threads::change).delete(routes::threads::delete),
+            )
             .route("/threads/{thread}/messages", get(routes::threads::messages));
     }
     if hosts.background {

@@ -3,7 +3,7 @@
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use tandem_protocol::{Code, Problem};
-use tandem_runs::{AbortError, StartError};
+use tandem_runs::{AbortError, StartError, ThreadError};
 use tandem_store::{StateError, StoreError};
 
 /// A refusal or a failure of a route.
@@ -23,6 +23,11 @@ impl ApiError {
 
     pub fn not_found(detail: &str) -> Self {
         Self::new(Code::NotFound, detail)
+    }
+
+    /// Also for what is no id of a thread.
+    pub(crate) fn no_thread() -> Self {
+        Self::not_found("There is no such thread, or it is not yours.")
     }
 
     /// Also for what is no name of a scope.
@@ -109,6 +114,18 @@ impl From<StartError> for ApiError {
             }
             StartError::UnknownModel(text) => Self::invalid("/model", text),
             StartError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<ThreadError> for ApiError {
+    fn from(error: ThreadError) -> Self {
+        match error {
+            ThreadError::NotFound => Self::no_thread(),
+            ThreadError::NotOwner => {
+                Self::new(Code::Forbidden, "The thread is shared with you; only its owner may do this.")
+            }
+            ThreadError::Store(error) => error.into(),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! What the API shows of stored things.
 
 use serde::Serialize;
-use tandem_protocol::{MessageId, Role, RunId, ThreadId, UiMessage};
+use serde_json::json;
+use tandem_protocol::{MessageId, Role, RunId, ThreadId, UiMessage, UserId};
 use tandem_store::{Message, MessageBody, Store, StoreError, Thread};
 
 /// A thread as the API shows it.
@@ -10,6 +11,9 @@ use tandem_store::{Message, MessageBody, Store, StoreError, Thread};
 pub(crate) struct ThreadView {
     thread_id: ThreadId,
     title: String,
+    owner: UserId,
+    shared: bool,
+    archived: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     active_run_id: Option<RunId>,
     messages: u64,
@@ -21,6 +25,9 @@ impl From<Thread> for ThreadView {
         ThreadView {
             thread_id: thread.thread,
             title: thread.title,
+            owner: thread.owner,
+            shared: thread.shared,
+            archived: thread.archived,
             active_run_id: thread.active,
             messages: thread.length,
             created_at: thread.created_at,
@@ -36,24 +43,29 @@ pub(crate) struct PageView<T> {
     pub(crate) cursor: Option<String>,
 }
 
+/// What a person said, with who it was.
+pub(crate) fn user_message(message: &Message, text: &str) -> UiMessage {
+    UiMessage {
+        id: message.id.clone(),
+        role: Role::User,
+        parts: vec![json!({"type": "text", "text": text})],
+        metadata: message.author.as_ref().map(|author| json!({"author": author, "createdAt": message.created_at})),
+        run_id: None,
+    }
+}
+
 /// A message: a user's text, or the fold of its run's log.
 pub(crate) async fn ui_message(store: &Store, thread: &Thread, message: Message) -> Result<UiMessage, StoreError> {
-    match message.body {
-        MessageBody::User { text } => Ok(UiMessage {
-            id: message.id,
-            role: Role::User,
-            parts: vec![serde_json::json!({"type": "text", "text": text})],
-            metadata: None,
-            run_id: None,
-        }),
+    match &message.body {
+        MessageBody::User { text } => Ok(user_message(&message, text)),
         MessageBody::Assistant { run } => {
-            let transcript = store.answer(&thread.tenant, &thread.thread, &run).await?;
+            let transcript = store.answer(&thread.tenant, &thread.thread, run).await?;
             Ok(UiMessage {
-                id: MessageId::of_run(&run),
+                id: MessageId::of_run(run),
                 role: Role::Assistant,
                 parts: transcript.ui_parts(),
                 metadata: transcript.metadata,
-                run_id: Some(run),
+                run_id: Some(run.clone()),
             })
         }
     }

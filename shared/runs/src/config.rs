@@ -21,6 +21,8 @@ pub struct Config {
     pub flush_interval: Duration,
     pub stream_window: Duration,
     pub keep_alive: Duration,
+    /// How long after a thread was deleted its records are removed: longer than any holder may be paused.
+    pub delete_after: Duration,
     pub dispatch_ttl_ms: u64,
     pub dispatch_skew_ms: u64,
     pub max_steps: u32,
@@ -46,6 +48,7 @@ impl Default for Config {
             flush_interval: ms(50),
             stream_window: ms(55_000),
             keep_alive: ms(10_000),
+            delete_after: ms(1_200_000),
             dispatch_ttl_ms: 300_000,
             dispatch_skew_ms: 300_000,
             max_steps: 50,
@@ -88,6 +91,7 @@ impl Config {
         config.stream_window = ms("STREAM_WINDOW_MS", config.stream_window)?;
         // A shorter window alone is no contradiction.
         config.keep_alive = ms("KEEP_ALIVE_MS", config.keep_alive.min(config.stream_window / 2))?;
+        config.delete_after = ms("DELETE_AFTER_MS", config.delete_after)?;
         config.dispatch_ttl_ms = number(lookup, "DISPATCH_TTL_MS", config.dispatch_ttl_ms)?;
         config.max_steps = number(lookup, "MAX_STEPS", config.max_steps)?;
         config.max_output_tokens = number(lookup, "MAX_OUTPUT_TOKENS", config.max_output_tokens)?;

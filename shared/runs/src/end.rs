@@ -42,10 +42,9 @@ pub enum AbortError {
 }
 
 impl Runtime {
-    /// Stops a run for its owner. Idempotent: a run that has ended stays as it is.
+    /// Stops a run for somebody who gets at it. Idempotent: a run that has ended stays as it is.
     pub async fn abort(&self, principal: &Principal, id: &RunId) -> Result<Run, AbortError> {
-        let run = self.0.store.run(id).await?.filter(|run| run.owner.tenant == principal.tenant);
-        let run = run.filter(|run| run.owner.user == principal.user).ok_or(AbortError::NotFound)?;
+        let run = self.0.store.run_for(principal, id).await?.ok_or(AbortError::NotFound)?;
         match self.end(&run, EndBy::Anyone, &Ending::Abort, None).await? {
             Ok(run) => Ok(run),
             Err(_) => Ok(self.0.store.run(id).await?.unwrap_or(run)),

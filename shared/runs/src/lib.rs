@@ -5,6 +5,7 @@
 mod background;
 mod claim;
 mod config;
+mod conversation;
 mod dispatch;
 mod drive;
 mod end;
@@ -15,11 +16,13 @@ mod state;
 mod subscribe;
 mod sweep;
 mod take;
+mod threads;
 mod transition;
 
 pub use background::Processed;
 pub use claim::Claim;
 pub use config::{Config, ConfigError};
+pub use conversation::{Conversation, Happening, Position};
 pub use dispatch::{Dispatch, DispatchError, HttpDispatch, LambdaDispatch};
 pub use drive::{Budget, Driven};
 pub use end::AbortError;
@@ -28,6 +31,7 @@ pub use start::{StartError, Started};
 pub use state::{EndBy, Event, Limits, Recovery, Refused, apply, recovery};
 pub use subscribe::Follower;
 pub use sweep::Swept;
+pub use threads::{ThreadChange, ThreadError};
 
 use std::collections::HashSet;
 use std::sync::atomic::AtomicI64;

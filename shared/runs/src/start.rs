@@ -105,7 +105,7 @@ impl Runtime {
             ThreadChoice::Existing(id) | ThreadChoice::Named(id) => id,
         };
         match (self.0.store.any_thread(&principal.tenant, id).await?, &chat.thread) {
-            (Some(thread), _) if thread.is_owned_by(principal) => Ok(Some(thread)),
+            (Some(thread), _) if thread.access(principal).is_some() => Ok(Some(thread)),
             (None, ThreadChoice::Named(_)) => Ok(None),
             // A foreign thread answers like an unknown one.
             _ => Err(StartError::ThreadNotFound),
@@ -225,6 +225,8 @@ fn write(
         n: user_n,
         id: MessageId::from(turn_id),
         body: MessageBody::User { text: text.clone() },
+        author: Some(principal.user.clone()),
+        version: thread.version,
         created_at: now,
     });
     Ok(StartWrite {
@@ -239,16 +241,7 @@ fn write(
 }
 
 fn new_thread(principal: &Principal, thread: ThreadId, text: &str, now: i64) -> Thread {
-    Thread {
-        thread,
-        tenant: principal.tenant.clone(),
-        owner: principal.user.clone(),
-        title: title(text),
-        active: None,
-        length: 0,
-        version: 0,
-        created_at: now,
-    }
+    Thread { version: 0, ..Thread::new(principal, thread, title(text), now) }
 }
 
 /// A title from the first line of a message.

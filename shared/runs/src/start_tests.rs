@@ -23,7 +23,8 @@ fn stored(active: Option<u32>) -> (Thread, Turn, Message) {
     thread.active = active.map(run_id);
     let turn = Turn { turn: TurnId::new("m").unwrap(), run: run_id(1), message_n: 0 };
     let body = MessageBody::User { text: "hello".into() };
-    (thread, turn, Message { n: 0, id: MessageId::new("m").unwrap(), body, created_at: 0 })
+    let id = MessageId::new("m").unwrap();
+    (thread, turn, Message { n: 0, id, body, author: None, version: 1, created_at: 0 })
 }
 
 fn regenerate(replaces: Option<u32>) -> Trigger {

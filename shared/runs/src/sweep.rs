@@ -1,4 +1,4 @@
-//! The sweep: finds runs that nobody holds and nobody watches.
+//! The sweep: finds runs that nobody holds and nobody watches, and removes deleted threads.
 
 use std::time::Duration;
 
@@ -26,6 +26,8 @@ pub struct Swept {
     pub recovered: usize,
     /// Of these: could not be dealt with; the next pass tries again.
     pub failed: usize,
+    /// Deleted threads of which nothing is left any more.
+    pub removed: usize,
 }
 
 impl Runtime {
@@ -45,6 +47,13 @@ impl Runtime {
             }
         }
         swept.due = due.len();
+        match Box::pin(self.sweep_deleted(deadline)).await {
+            Ok(removed) => swept.removed = removed,
+            Err(error) => {
+                swept.failed += 1;
+                tracing::error!(%error, "deleted threads could not be read");
+            }
+        }
         let mut seen: Vec<Run> = Vec::new();
         for (id, read) in due.iter().zip(join_all(due.iter().map(|run| self.0.store.run(run))).await) {
             match read {

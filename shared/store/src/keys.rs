@@ -93,6 +93,22 @@ pub(crate) fn list_entry(tenant: &TenantId, user: &UserId, created_at: i64, thre
     key(owner_partition(tenant, user), format!("THREAD#{created_at:015}#{thread}"))
 }
 
+/// The threads of a tenant that are shared.
+pub(crate) fn shared_partition(tenant: &TenantId) -> String {
+    format!("SHARED#{tenant}")
+}
+
+/// List entry of a shared thread.
+pub(crate) fn shared_entry(tenant: &TenantId, created_at: i64, thread: &ThreadId) -> Key {
+    key(shared_partition(tenant), format!("THREAD#{created_at:015}#{thread}"))
+}
+
+/// The thread that a key of the `due` index belongs to.
+pub(crate) fn thread_of_partition(pk: &str) -> Option<(TenantId, ThreadId)> {
+    let (tenant, thread) = pk.strip_prefix("THREAD#")?.split_once('#')?;
+    Some((TenantId::new(tenant).ok()?, ThreadId::new(thread).ok()?))
+}
+
 /// Partition of a scope's documents and feed. The scope comes last, so no name can reach into another tenant.
 pub(crate) fn state_partition(tenant: &TenantId, scope: &str) -> String {
     format!("STATE#{tenant}#{scope}")

@@ -6,6 +6,7 @@
 //! Every write that must not happen twice carries a `writer`, unique per logical write: a retry that meets its
 //! own earlier success recognises it and reports success.
 
+mod access;
 mod answers;
 mod error;
 mod feed;
@@ -17,15 +18,19 @@ mod log;
 mod log_writer;
 mod messages;
 mod outcomes;
+mod removal;
 mod runs;
 mod start;
 mod state;
 mod table;
+mod thread_list;
+mod thread_watch;
 mod threads;
 mod turns;
 mod watch;
 mod write;
 
+pub use access::Access;
 pub use error::StoreError;
 pub use feed::{Feed, Feeds};
 pub use input::Input;
@@ -42,6 +47,8 @@ pub use state::{
     ScopeFollower, Slot, Snapshot, SnapshotCursor, StateError, StateFrame, Unit, Written,
 };
 pub use table::DUE_SHARDS;
+pub use thread_list::ThreadList;
+pub use thread_watch::ThreadWatch;
 pub use threads::{Page, Thread};
 pub use turns::Turn;
 pub use write::Pause;
@@ -58,6 +65,8 @@ pub struct Store {
     feeds: Feeds,
     /// The scopes that somebody follows in this process.
     scopes: Watches<state::ScopeSeen>,
+    /// The threads that somebody follows in this process.
+    watched_threads: Watches<thread_watch::ThreadSeen>,
     /// How long the log of a run is kept, in seconds.
     retention: i64,
 }
@@ -75,6 +84,7 @@ impl Store {
             table: table.into(),
             feeds: Feeds::default(),
             scopes: Watches::default(),
+            watched_threads: Watches::default(),
             retention: RETENTION_SECONDS,
         }
     }
@@ -97,7 +107,12 @@ impl Store {
 
     /// The same table without what this process knows of running logs and followed scopes, as another process would have it.
     pub fn in_another_process(&self) -> Self {
-        Store { feeds: Feeds::default(), scopes: Watches::default(), ..self.clone() }
+        Store {
+            feeds: Feeds::default(),
+            scopes: Watches::default(),
+            watched_threads: Watches::default(),
+            ..self.clone()
+        }
     }
 
     /// What this process knows of running logs, so that followers beside a holder need no reads.

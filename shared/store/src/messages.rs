@@ -1,7 +1,7 @@
 //! Messages of a thread: a user's text, or the run whose log is the assistant's message.
 
 use serde::{Deserialize, Serialize};
-use tandem_protocol::{MessageId, RunId};
+use tandem_protocol::{MessageId, RunId, UserId};
 
 use crate::items::{Item, from_item, s, to_item};
 use crate::threads::{Page, Thread};
@@ -14,6 +14,12 @@ pub struct Message {
     pub n: u64,
     pub id: MessageId,
     pub body: MessageBody,
+    /// Who said it, where it was a person.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<UserId>,
+    /// Version of the thread that was written with it. Never decreases along a thread.
+    #[serde(default)]
+    pub version: u64,
     pub created_at: i64,
 }
 

@@ -96,6 +96,7 @@ impl Store {
         match self.transact(operations).await? {
             Transacted::Committed => {
                 self.feeds().publish(&next.run_id, terminal.frame());
+                self.nudge_thread(&next.owner.tenant, &next.thread_id);
                 Ok(EndWrite::Committed)
             }
             Transacted::Refused(reasons) => {

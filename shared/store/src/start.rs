@@ -44,6 +44,8 @@ impl Store {
             n: input.message_n,
             id: MessageId::of_run(&run.run_id),
             body: MessageBody::Assistant { run: run.run_id.clone() },
+            author: None,
+            version: thread.version,
             created_at: run.created_at,
         };
         let thread_condition = start.thread_version.map_or_else(Condition::absent, Condition::version);
@@ -64,7 +66,10 @@ impl Store {
             operations.push(self.replace_operation(list_item(thread)));
         }
         match self.transact(operations).await? {
-            Transacted::Committed => Ok(Ok(())),
+            Transacted::Committed => {
+                self.nudge_thread(&thread.tenant, &thread.thread);
+                Ok(Ok(()))
+            }
             Transacted::Refused(reasons) => {
                 let blocked = |at: usize| reasons.get(at).is_some_and(Option::is_some);
                 Ok(Err(StartRefused { thread_changed: blocked(0), turn_changed: blocked(1) }))

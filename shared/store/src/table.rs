@@ -13,6 +13,9 @@ use crate::{Store, StoreError};
 /// The index over runs that are not terminal, spread so that no single key takes all their writes.
 pub const DUE_SHARDS: u8 = 8;
 
+/// The shard of the index that holds deleted threads.
+pub(crate) const DELETED_SHARD: u8 = DUE_SHARDS;
+
 pub(crate) const DUE_INDEX: &str = "due";
 
 impl Store {

@@ -1,11 +1,12 @@
-//! Threads: conversations with one owner and at most one run under way.
+//! Threads: conversations with one owner, perhaps shared, and at most one run under way.
 
-use aws_sdk_dynamodb::types::AttributeValue;
 use serde::{Deserialize, Serialize};
 use tandem_protocol::{Principal, RunId, TenantId, ThreadId, UserId};
 
-use crate::items::{Item, from_item, s, text, to_item};
-use crate::write::{Condition, Written};
+use crate::items::{Item, from_item, key_item, n, to_item};
+use crate::keys::Key;
+use crate::table::DELETED_SHARD;
+use crate::write::Condition;
 use crate::{Store, StoreError, keys};
 
 /// A conversation.
@@ -15,6 +16,18 @@ pub struct Thread {
     pub tenant: TenantId,
     pub owner: UserId,
     pub title: String,
+    /// Everybody in the tenant may read it and speak in it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub shared: bool,
+    /// Left out of lists unless asked for.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub archived: bool,
+    /// When it was deleted, in milliseconds since 1970: it exists for nobody from then on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deleted_at: Option<i64>,
+    /// When the sweeper shall go on with removing it; present exactly while it is deleted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub due_at: Option<i64>,
     /// The run under way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active: Option<RunId>,
@@ -34,21 +47,40 @@ pub struct Page<T> {
 }
 
 impl Thread {
-    pub fn is_owned_by(&self, principal: &Principal) -> bool {
-        self.tenant == principal.tenant && self.owner == principal.user
+    /// A thread that nobody has said anything in.
+    pub fn new(owner: &Principal, thread: ThreadId, title: String, now: i64) -> Self {
+        Thread {
+            thread,
+            tenant: owner.tenant.clone(),
+            owner: owner.user.clone(),
+            title,
+            shared: false,
+            archived: false,
+            deleted_at: None,
+            due_at: None,
+            active: None,
+            length: 0,
+            version: 1,
+            created_at: now,
+        }
     }
 }
 
 impl Store {
-    /// The caller's thread. A foreign one is the same as none.
-    pub async fn thread(&self, principal: &Principal, thread: &ThreadId) -> Result<Option<Thread>, StoreError> {
-        let found = self.any_thread(&principal.tenant, thread).await?;
-        Ok(found.filter(|thread| thread.is_owned_by(principal)))
+    /// A thread, whoever owns it and deleted or not: to find that an id is taken, and for the runtime itself.
+    pub async fn any_thread(&self, tenant: &TenantId, thread: &ThreadId) -> Result<Option<Thread>, StoreError> {
+        self.read_thread(tenant, thread, true).await
     }
 
-    /// A thread, whoever owns it: to find that an id is taken, and for the runtime itself.
-    pub async fn any_thread(&self, tenant: &TenantId, thread: &ThreadId) -> Result<Option<Thread>, StoreError> {
-        self.get(&keys::thread(tenant, thread)).await?.map(from_item).transpose()
+    pub(crate) async fn read_thread(
+        &self,
+        tenant: &TenantId,
+        thread: &ThreadId,
+        consistent: bool,
+    ) -> Result<Option<Thread>, StoreError> {
+        let key = key_item(&keys::thread(tenant, thread));
+        let call = self.db.get_item().table_name(&self.table).set_key(Some(key)).consistent_read(consistent);
+        call.send().await?.item.map(from_item).transpose()
     }
 
     /// Creates an empty thread. `false`: the id is taken.
@@ -58,55 +90,47 @@ impl Store {
         Ok(matches!(self.transact(vec![put, entry]).await?, crate::write::Transacted::Committed))
     }
 
-    /// Writes `next` if the stored thread still has `version`. `false`: somebody changed it.
-    pub async fn put_thread(&self, next: &Thread, version: u64) -> Result<bool, StoreError> {
-        Ok(matches!(self.put(thread_item(next)?, Condition::version(version)).await?, Written::Stored))
-    }
-
-    /// The caller's threads, newest first.
-    pub async fn threads(
-        &self,
-        principal: &Principal,
-        cursor: Option<&str>,
-        limit: i32,
-    ) -> Result<Page<Thread>, StoreError> {
-        let before = cursor.map_or_else(|| "THREAD#~".to_owned(), |cursor| format!("THREAD#{cursor}"));
-        let page = self
-            .db
-            .query()
-            .table_name(&self.table)
-            .key_condition_expression("pk = :pk AND sk BETWEEN :from AND :to")
-            .expression_attribute_values(":pk", s(keys::owner_partition(&principal.tenant, &principal.user)))
-            .expression_attribute_values(":from", s("THREAD#"))
-            .expression_attribute_values(":to", AttributeValue::S(before.clone()))
-            .scan_index_forward(false)
-            // One more than asked for, as BETWEEN includes the cursor itself, and one to know of a next page.
-            .limit(limit.saturating_add(2))
-            .consistent_read(true)
-            .send()
-            .await?;
-        let entries = page.items.unwrap_or_default();
-        let mut keys = entries.iter().map(|item| text(item, "sk").to_owned()).filter(|sk| *sk != before);
-        let shown: Vec<String> = keys.by_ref().take(usize::try_from(limit).unwrap_or(0)).collect();
-        let more = keys.next().is_some();
-        let mut items = Vec::new();
-        for sk in &shown {
-            let id = sk.rsplit('#').next().and_then(|id| ThreadId::new(id).ok());
-            if let Some(id) = id {
-                items.extend(self.thread(principal, &id).await?);
-            }
+    /// Writes `next` in the place of `before`, with its entries in the lists. `false`: somebody changed it meanwhile.
+    pub async fn change_thread(&self, before: &Thread, next: &Thread) -> Result<bool, StoreError> {
+        let mut operations = vec![self.put_operation(thread_item(next)?, Condition::version(before.version))];
+        let (is_listed, is_shared) = (next.deleted_at.is_none(), next.deleted_at.is_none() && next.shared);
+        if !is_listed {
+            operations.push(self.delete_operation(&list_key(next)));
         }
-        let cursor = shown.last().filter(|_| more).and_then(|sk| sk.strip_prefix("THREAD#")).map(str::to_owned);
-        Ok(Page { items, cursor })
+        if is_shared != (before.deleted_at.is_none() && before.shared) {
+            operations.push(match is_shared {
+                true => self.replace_operation(key_item(&shared_key(next))),
+                false => self.delete_operation(&shared_key(next)),
+            });
+        }
+        let changed = matches!(self.transact(operations).await?, crate::write::Transacted::Committed);
+        self.nudge_thread(&next.tenant, &next.thread);
+        Ok(changed)
     }
 }
 
 pub(crate) fn thread_item(thread: &Thread) -> Result<Item, StoreError> {
-    to_item(&keys::thread(&thread.tenant, &thread.thread), thread)
+    let mut item = to_item(&keys::thread(&thread.tenant, &thread.thread), thread)?;
+    if thread.due_at.is_some() {
+        item.insert("due_shard".into(), n(DELETED_SHARD));
+    }
+    Ok(item)
 }
 
 /// For listing only, never for access.
 pub(crate) fn list_item(thread: &Thread) -> Item {
-    let key = keys::list_entry(&thread.tenant, &thread.owner, thread.created_at, &thread.thread);
-    crate::items::key_item(&key)
+    key_item(&list_key(thread))
+}
+
+fn list_key(thread: &Thread) -> Key {
+    keys::list_entry(&thread.tenant, &thread.owner, thread.created_at, &thread.thread)
+}
+
+fn shared_key(thread: &Thread) -> Key {
+    keys::shared_entry(&thread.tenant, thread.created_at, &thread.thread)
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_false(value: &bool) -> bool {
+    !value
 }

@@ -203,16 +203,7 @@ async fn lists_go_on_where_a_page_ended() {
 async fn another_tenant_user_or_thread_sees_nothing() {
     let store = store().await;
     let ann = principal("acme", "ann");
-    let thread = tandem_store::Thread {
-        thread: "t1".parse().unwrap(),
-        tenant: ann.tenant.clone(),
-        owner: ann.user.clone(),
-        title: String::new(),
-        active: None,
-        length: 0,
-        version: 1,
-        created_at: 0,
-    };
+    let thread = tandem_store::Thread::new(&ann, "t1".parse().unwrap(), String::new(), 0);
     assert!(store.create_thread(&thread).await.unwrap());
     let scopes = [Scope::User, Scope::Tenant, inbox(), Scope::Thread(thread.thread)];
     for scope in &scopes {

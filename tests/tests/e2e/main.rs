@@ -15,3 +15,5 @@ mod soft_timeout;
 mod stock;
 mod store_away;
 mod takeover;
+mod threads;
+mod window;

@@ -51,13 +51,11 @@ pub(crate) async fn follow(
     Ok(EventStream { run, from, attended: None, deadline, epilogue: None }.response(&app.runtime))
 }
 
-/// The caller's run. A foreign one answers like an unknown one; one whose log is deleted says so.
+/// A run that the caller gets at. A foreign one answers like an unknown one; one whose log is deleted says so.
 pub(crate) async fn own_run(runtime: &Runtime, principal: &Principal, id: &str) -> Result<Run, ApiError> {
     let unknown = || ApiError::not_found("There is no such run, or it is not yours.");
     let id = RunId::new(id).map_err(|_| unknown())?;
-    let run = runtime.store().run(&id).await?;
-    let run = run.filter(|run| run.owner.tenant == principal.tenant && run.owner.user == principal.user);
-    let run = run.ok_or_else(unknown)?;
+    let run = runtime.store().run_for(principal, &id).await?.ok_or_else(unknown)?;
     let now = tandem_store::now_ms() / 1000;
     if run.expires_at.is_some_and(|expires| expires <= now) {
         return Err(ApiError::new(Code::Expired, "The log has been deleted; read GET /threads/{thread}/messages."));

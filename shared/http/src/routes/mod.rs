@@ -12,3 +12,4 @@ pub(crate) mod runs;
 pub(crate) mod state;
 pub(crate) mod state_events;
 pub(crate) mod threads;
+pub(crate) mod window;

@@ -74,21 +74,17 @@ fn may_end_without_finish(run: &Run) -> bool {
 /// The run that an id means: a run itself, or of a thread the one under way or just ended.
 async fn resumable(runtime: &Runtime, principal: &Principal, id: &str) -> Result<Option<Run>, ApiError> {
     let store = runtime.store();
-    let own = |run: &Run| run.owner.tenant == principal.tenant && run.owner.user == principal.user;
     if id.starts_with("run_")
         && let Ok(run) = RunId::new(id)
-        && let Some(run) = store.run(&run).await?
+        && store.run(&run).await?.is_some()
     {
         // A foreign or deleted run answers like an unknown one.
-        let gone = run.expires_at.is_some_and(|expires| expires <= now_ms() / 1000);
-        return Ok(Some(run).filter(|run| own(run) && !gone));
+        let run = store.run_for(principal, &run).await?;
+        return Ok(run.filter(|run| run.expires_at.is_none_or(|expires| expires > now_ms() / 1000)));
     }
     let thread = ThreadId::new(id).map_err(|_| unknown())?;
     // A new chat asks before it has said anything: nothing to resume, and no error.
-    let Some(thread) = store.any_thread(&principal.tenant, &thread).await? else { return Ok(None) };
-    if !thread.is_owned_by(principal) {
-        return Ok(None);
-    }
+    let Some(thread) = store.thread(principal, &thread).await? else { return Ok(None) };
     if let Some(active) = &thread.active {
         return Ok(store.run(active).await?);
     }

@@ -6,11 +6,13 @@ use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use futures::stream::{StreamExt, TryStreamExt};
 use serde::{Deserialize, Serialize};
-use tandem_protocol::{Code, Principal, RunId, ThreadId, UiMessage};
-use tandem_runs::Runtime;
-use tandem_store::{MessageBody, Thread, new_id, now_ms};
+use serde_json::Value;
+use tandem_protocol::{Code, Principal, Problem, RunId, ThreadId, UiMessage};
+use tandem_runs::{Runtime, ThreadChange};
+use tandem_store::{MessageBody, Thread, ThreadList, new_id, now_ms};
 
 use crate::caller::Caller;
+use crate::routes::window::cursor::write_position;
 use crate::view::{PageView, ThreadView, ui_message};
 use crate::{ApiError, App, body};
 
@@ -19,11 +21,19 @@ const MAX_LIMIT: u32 = 100;
 /// Logs that are folded side by side.
 const READS: usize = 8;
 const MAX_BODY: usize = 16 * 1024;
+/// Longest title, in characters.
+pub(crate) const MAX_TITLE: usize = 200;
 
 #[derive(Deserialize)]
 pub(crate) struct Asked {
     cursor: Option<String>,
     limit: Option<u32>,
+    /// Only titles that hold this.
+    q: Option<String>,
+    #[serde(default)]
+    archived: bool,
+    #[serde(default)]
+    shared: bool,
 }
 
 impl Asked {
@@ -36,11 +46,10 @@ impl Asked {
     }
 }
 
-/// The caller's thread. A foreign one answers like an unknown one.
+/// A thread that the caller gets at. A foreign one answers like an unknown one.
 pub(crate) async fn own_thread(runtime: &Runtime, principal: &Principal, id: &str) -> Result<Thread, ApiError> {
-    let unknown = || ApiError::not_found("There is no such thread, or it is not yours.");
-    let id = ThreadId::new(id).map_err(|_| unknown())?;
-    runtime.store().thread(principal, &id).await?.ok_or_else(unknown)
+    let id = ThreadId::new(id).map_err(|_| ApiError::no_thread())?;
+    runtime.store().thread(principal, &id).await?.ok_or_else(ApiError::no_thread)
 }
 
 pub(crate) async fn list(
@@ -48,11 +57,18 @@ pub(crate) async fn list(
     Caller(principal): Caller,
     Query(asked): Query<Asked>,
 ) -> Result<Json<PageView<ThreadView>>, ApiError> {
-    let limit = i32::try_from(asked.limit(20)?).unwrap_or(20);
+    let limit = asked.limit(20)?;
     if asked.cursor.as_ref().is_some_and(|cursor| cursor.len() > 200 || !cursor.is_ascii()) {
         return Err(ApiError::invalid("?cursor", "must come from an earlier page"));
     }
-    let page = app.runtime.store().threads(&principal, asked.cursor.as_deref(), limit).await?;
+    let list = ThreadList {
+        shared: asked.shared,
+        archived: asked.archived,
+        title: asked.q.as_deref().filter(|title| !title.is_empty()),
+        cursor: asked.cursor.as_deref(),
+        limit: usize::try_from(limit).unwrap_or(1),
+    };
+    let page = app.runtime.store().threads(&principal, list).await?;
     Ok(Json(PageView { items: page.items.into_iter().map(ThreadView::from).collect(), cursor: page.cursor }))
 }
 
@@ -78,16 +94,8 @@ pub(crate) async fn create(
         Some(id) => id,
         None => ThreadId::new(new_id()).map_err(|e| tandem_store::StoreError::Rejected(e.to_string()))?,
     };
-    let thread = Thread {
-        thread,
-        tenant: principal.tenant,
-        owner: principal.user,
-        title: new.title.chars().take(200).collect(),
-        active: None,
-        length: 0,
-        version: 1,
-        created_at: now_ms(),
-    };
+    let title: String = new.title.chars().take(MAX_TITLE).collect();
+    let thread = Thread::new(&principal, thread, title, now_ms());
     if app.runtime.store().create_thread(&thread).await? {
         Ok((StatusCode::CREATED, Json(thread.into())))
     } else {
@@ -103,6 +111,53 @@ pub(crate) async fn show(
     Ok(Json(own_thread(&app.runtime, &principal, &thread).await?.into()))
 }
 
+/// `PATCH /threads/{thread}`: `title`, `shared`, `archived`, for the owner.
+pub(crate) async fn change(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    Path(thread): Path<String>,
+    body: Body,
+) -> Result<Json<ThreadView>, ApiError> {
+    let id = ThreadId::new(thread).map_err(|_| ApiError::no_thread())?;
+    let change = read_change(&body::read(body, MAX_BODY).await?)?;
+    Ok(Json(app.runtime.change_thread(&principal, &id, &change).await?.into()))
+}
+
+/// All faults at once.
+fn read_change(bytes: &[u8]) -> Result<ThreadChange, ApiError> {
+    let unreadable =
+        |cause| ApiError(Box::new(Problem::new(Code::InvalidRequest, "The body must be a JSON object.").at("", cause)));
+    let body: Value = serde_json::from_slice(bytes).map_err(|error| unreadable(error.to_string()))?;
+    let Value::Object(body) = body else { return Err(unreadable("is not an object".to_owned())) };
+    let mut change = ThreadChange::default();
+    let mut problem = Problem::new(Code::InvalidInput, "The request has faults; all of them are in `errors`.");
+    for (name, value) in &body {
+        let pointer = format!("/{name}");
+        match (name.as_str(), value) {
+            ("title", Value::String(title)) if (1..=MAX_TITLE).contains(&title.trim().chars().count()) => {
+                change.title = Some(title.trim().to_owned());
+            }
+            ("title", _) => problem = problem.at(pointer, format!("must be a text of 1 to {MAX_TITLE} characters")),
+            ("shared", Value::Bool(shared)) => change.shared = Some(*shared),
+            ("archived", Value::Bool(archived)) => change.archived = Some(*archived),
+            ("shared" | "archived", _) => problem = problem.at(pointer, "must be true or false"),
+            _ => problem = problem.at(pointer, "is unknown: there are title, shared and archived"),
+        }
+    }
+    if problem.errors.is_empty() { Ok(change) } else { Err(ApiError(Box::new(problem))) }
+}
+
+/// `DELETE /threads/{thread}`: for the owner. It exists for nobody from now on.
+pub(crate) async fn delete(
+    State(app): State<App>,
+    Caller(principal): Caller,
+    Path(thread): Path<String>,
+) -> Result<StatusCode, ApiError> {
+    let id = ThreadId::new(thread).map_err(|_| ApiError::no_thread())?;
+    app.runtime.delete_thread(&principal, &id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Messages {
@@ -111,6 +166,8 @@ pub(crate) struct Messages {
     /// The run under way: follow it for the message that it writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     active_run_id: Option<RunId>,
+    /// Where `GET /events?thread=T@position` goes on.
+    position: String,
 }
 
 /// The messages of a thread, oldest first. The message of a run that is under way is left out: the run's own stream
@@ -127,6 +184,7 @@ pub(crate) async fn messages(
         Some(cursor) => cursor.parse().map_err(|_| ApiError::invalid("?cursor", "must come from an earlier page"))?,
     };
     let store = app.runtime.store();
+    let position = write_position(&app.runtime.position_now(&thread).await?);
     let page = store.message_page(&thread, from, u64::from(asked.limit(50)?)).await?;
     let shown = page.items.into_iter().filter(|message| match &message.body {
         MessageBody::User { .. } => true,
@@ -137,5 +195,5 @@ pub(crate) async fn messages(
         .buffered(READS)
         .try_collect()
         .await?;
-    Ok(Json(Messages { page: PageView { items, cursor: page.cursor }, active_run_id: thread.active }))
+    Ok(Json(Messages { page: PageView { items, cursor: page.cursor }, active_run_id: thread.active, position }))
 }

@@ -46,14 +46,9 @@ fn events(record: &Record) -> Vec<Event> {
 async fn store_as(store: &Store, run: Run) {
     let start = Run { version: PRESENT, status: template().status, ..run.clone() };
     let thread = Thread {
-        thread: run.thread_id.clone(),
-        tenant: run.owner.tenant.clone(),
-        owner: run.owner.user.clone(),
-        title: String::new(),
         active: Some(run.run_id.clone()),
         length: 2,
-        version: 1,
-        created_at: 0,
+        ..Thread::new(&run.owner, run.thread_id.clone(), String::new(), 0)
     };
     let write = StartWrite {
         input: Input { text: "hello".into(), model: None, message_n: 1 },

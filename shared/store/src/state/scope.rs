@@ -19,7 +19,7 @@ pub enum Scope {
     User,
     /// Everybody's in the principal's tenant.
     Tenant,
-    /// Those of a conversation; only its owner gets in.
+    /// Those of a conversation; who gets at it gets in.
     Thread(ThreadId),
     /// Everybody's in the principal's tenant, for one part of the application. `[a-z0-9-]{1,48}`.
     App(String),

@@ -69,7 +69,7 @@ fn log(body: &str) -> Log {
     let mut log = Log::default();
     for block in body.split("\n\n").filter_map(|block| block.strip_prefix("id: ")) {
         let (id, data) = block.split_once("\ndata: ").unwrap();
-        log.add(Event { id: id.parse().ok(), data: data.to_owned() });
+        log.add(Event { id: Some(id.to_owned()), data: data.to_owned() });
     }
     log
 }
