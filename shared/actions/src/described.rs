@@ -14,8 +14,10 @@ pub struct Described {
     pub method: Method,
     pub effect: Effect,
     /// JSON Schema of the input with everything that is checked.
+    #[serde(rename = "inputSchema")]
     pub input: Value,
     /// JSON Schema of the result.
+    #[serde(rename = "outputSchema")]
     pub output: Value,
 }
 
@@ -42,6 +44,7 @@ impl Described {
     /// Fits an input to the schema as the registry does when it is called, and gives the faults. What only the type
     /// knows is not among them.
     pub fn fit(&self, input: &mut Value) -> Vec<tandem_protocol::Fault> {
+        crate::registry::whole(input);
         crate::input::fit(input, &self.input)
     }
 }

@@ -66,8 +66,9 @@ impl Faults {
         if let Some(choices) = choices.or_else(|| Some(vec![schema.get("const")?.clone()]))
             && !choices.contains(value)
         {
-            let choices: Vec<String> = choices.iter().map(shown).collect();
-            return self.add(format!("must be {}", choices.join(" or ")));
+            // Null only says that the field is absent.
+            let told: Vec<String> = choices.iter().filter(|choice| !choice.is_null()).map(shown).collect();
+            return self.add(format!("must be {}", told.join(" or ")));
         }
         match value {
             Value::Number(_) => self.number(value, schema),

@@ -6,6 +6,7 @@
 mod call;
 mod context;
 mod definition;
+mod described;
 mod effect;
 mod entry;
 mod error;
@@ -18,12 +19,14 @@ mod resources;
 mod run;
 mod schema;
 mod settle;
+mod shape;
 mod state;
 mod text;
 
 pub use call::{Call, IdempotencyKey, OnProgress, Once};
 pub use context::Context;
 pub use definition::{ActionBuilder, ActionDef, Approval, Method, Surfaces, action};
+pub use described::Described;
 pub use effect::Effect;
 pub use entry::Entry;
 pub use error::{ActionError, RegistryError};

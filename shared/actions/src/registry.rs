@@ -12,7 +12,7 @@ use crate::definition::ActionDef;
 use crate::entry::Entry;
 use crate::resources::Resources;
 use crate::run::Job;
-use crate::{ActionError, Call, Effect, RegistryError, input, once, run, text};
+use crate::{ActionError, Call, Effect, RegistryError, input, once, run, shape, text};
 
 /// Most names that are suggested for an unknown one.
 const MAX_NEAR: usize = 3;
@@ -119,7 +119,10 @@ impl Registry {
         let slot = call.tool_slot();
         let (entry, input) = match self.admit(name, input, &call.principal, call.caller) {
             Ok(admitted) => admitted,
-            Err(error) => return run::fail(&call.store, slot.as_ref(), error).await,
+            Err(error) => {
+                let error = if slot.is_some() { self.told_to_models(name, error) } else { error };
+                return run::fail(&call.store, slot.as_ref(), error).await;
+            }
         };
         let mut call = call;
         let once = call.once.take().filter(|_| slot.is_none() && entry.effect() != Effect::Read);
@@ -149,14 +152,26 @@ impl Registry {
         if !entry.admits(principal) {
             return Err(ActionError::Forbidden);
         }
-        // No arguments at all are none.
-        let mut input = if input.is_null() { Value::Object(Map::new()) } else { input };
+        let mut input = input;
+        whole(&mut input);
         let faults = input::fit(&mut input, entry.input_schema());
         if !faults.is_empty() {
             return Err(ActionError::Invalid(faults));
         }
         entry.def.handler.check(input.clone())?;
         Ok((entry, input))
+    }
+
+    /// A model does not look the schema up: its refused input comes back with the shape that was expected.
+    fn told_to_models(&self, name: &str, error: ActionError) -> ActionError {
+        let (ActionError::Invalid(faults), Some(entry)) = (&error, self.get(name)) else { return error };
+        match shape::expected(entry.tool_schema(), faults) {
+            Some(shape) => {
+                let text = format!("{error}. Nothing was run. The arguments must fit this JSON Schema: {shape}");
+                ActionError::failed(error.code(), text)
+            }
+            None => error,
+        }
     }
 
     /// Names that the caller may have meant, of those that are offered to it.
@@ -169,6 +184,13 @@ impl Registry {
             .collect();
         near.sort_by(|(a, _), (b, _)| b.total_cmp(a));
         near.into_iter().take(MAX_NEAR).filter_map(|(_, name)| ActionName::new(name).ok()).collect()
+    }
+}
+
+/// No arguments at all are none.
+pub(crate) fn whole(input: &mut Value) {
+    if input.is_null() {
+        *input = Value::Object(Map::new());
     }
 }
 

@@ -10,6 +10,7 @@ use tandem_protocol::{CallState, End, Part, Run, Step, Transcript};
 use tandem_store::{Input, MessageBody, Store};
 
 use crate::Stop;
+use crate::shortened::shortened;
 use crate::turn::calls_of;
 
 /// Messages of the thread that are sent to the model at most; older ones are left out.
@@ -114,6 +115,7 @@ fn push_steps<'a>(messages: &mut Vec<Message>, steps: impl IntoIterator<Item = &
         let results: Vec<ToolResult> = calls_of(&step.parts)
             .map(|call| {
                 let (output, is_error) = result(&call.state);
+                let output = shortened(output, &call.id);
                 ToolResult { id: call.id.to_string(), name: call.name.clone(), output, is_error }
             })
             .collect();

@@ -75,3 +75,13 @@ fn the_run_s_own_open_step_is_not_history() {
     let history = History { before: Vec::new(), text: "now".into() };
     assert_eq!(history.with(&transcript), [Message::User { results: Vec::new(), text: Some("now".into()) }]);
 }
+
+#[test]
+fn a_long_result_is_cut_for_the_model() {
+    let long = json!({"rows": vec!["a row of the result"; 10_000]});
+    let said = answer(vec![step(vec![call(1, CallState::Done(long.clone()))])], End::Error("e".into()));
+    let given = messages(&[Said::User("a".into()), said]);
+    let Message::User { results, .. } = &given[2] else { panic!("{given:?}") };
+    assert!(results[0].output.len() < 60_000 && long.to_string().len() > 200_000, "{}", results[0].output.len());
+    assert!(results[0].output.ends_with(']') && results[0].output.contains("stored result of the call c1"));
+}

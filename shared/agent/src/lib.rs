@@ -8,6 +8,7 @@ mod calls;
 mod history;
 mod prompt;
 mod recorder;
+mod shortened;
 mod turn;
 
 use std::sync::Arc;

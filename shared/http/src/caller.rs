@@ -3,7 +3,7 @@
 use axum::extract::FromRequestParts;
 use axum::http::header::{ACCEPT, AUTHORIZATION};
 use axum::http::request::Parts;
-use tandem_protocol::{Principal, Problem};
+use tandem_protocol::{Caller as Door, Principal, Problem};
 use tokio::time::Instant;
 
 use crate::{ApiError, App, Deadline};
@@ -24,6 +24,19 @@ impl FromRequestParts<App> for Caller {
         };
         let principal = app.authenticate.authenticate(header).await;
         principal.map(Caller).map_err(|error| ApiError(Box::new(Problem::from(error))))
+    }
+}
+
+/// The door through which an action is called over HTTP. The command line says that it is one: the same person may do the
+/// same either way, and what was done shows how.
+pub(crate) struct Through(pub(crate) Door);
+
+impl<S: Send + Sync> FromRequestParts<S> for Through {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
+        let is_cli = parts.headers.get("tandem-caller").is_some_and(|name| name == "cli");
+        Ok(Through(if is_cli { Door::Cli } else { Door::Http }))
     }
 }
 

@@ -93,9 +93,13 @@ async fn a_refused_input_is_an_outcome_of_a_tool_call() {
     let app = App::new().await;
     let result = app.call("add", json!({"name": "n", "by": "1", "x": 1}), app.tool("c1")).await;
     assert_eq!(brief(&result), "invalid_input");
+    let Some(Outcome::Failed(told)) = app.outcome("c1").await else { panic!("no outcome") };
     let want = "the input does not fit: /by must be a whole number, not a text; \
-                /x is not a known field; known are: name, by [invalid_input]";
-    assert_eq!(app.outcome("c1").await, Some(Outcome::Failed(want.into())));
+                /x is not a known field; known are: name, by. Nothing was run. The arguments must fit this JSON Schema: {";
+    assert!(told.starts_with(want) && told.ends_with("} [invalid_input]"), "{told}");
+    let schema = &told[want.len() - 1..told.len() - " [invalid_input]".len()];
+    let schema: Value = serde_json::from_str(schema).unwrap();
+    assert_eq!((&schema["required"], &schema["properties"]["by"]["type"]), (&json!(["name", "by"]), &json!("integer")));
     let Err(ActionError::Invalid(faults)) = app.call("add", json!({}), app.person()).await else { panic!() };
     assert_eq!(faults.len(), 2);
     assert_eq!(brief(&app.call("ad", json!({}), app.person()).await), "not_found");

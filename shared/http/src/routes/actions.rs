@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use crate::caller::{Caller, Until};
+use crate::caller::{Caller, Through, Until};
 use crate::{ApiError, App};
 
 /// Longest body; counted while it is read.
@@ -32,15 +32,16 @@ const KEY_HEADER: &str = "idempotency-key";
 pub(crate) async fn call(
     State(app): State<App>,
     Caller(principal): Caller,
+    Through(door): Through,
     Until(killed_at): Until,
     Path(name): Path<String>,
     request: Request,
 ) -> Result<Response, Refusal> {
     let (Parts { method, uri, headers, .. }, body) = request.into_parts();
     let registry = app.runtime.agent().registry();
-    let Some(entry) = registry.get(&name).filter(|entry| entry.is_on(Door::Http)) else {
+    let Some(entry) = registry.get(&name).filter(|entry| entry.is_on(door)) else {
         // The registry says which names are near.
-        let unknown = registry.check(&name, Value::Null, &principal, Door::Http);
+        let unknown = registry.check(&name, Value::Null, &principal, door);
         return Err(unknown.err().unwrap_or(ActionError::Forbidden).into());
     };
     if !fits(entry.method(), &method) {
@@ -50,7 +51,7 @@ pub(crate) async fn call(
         Declared::Get => registry.read_text(&name, &arguments(&uri)?),
         Declared::Post | Declared::Put | Declared::Delete => read(body).await?,
     };
-    let call = new_call(&app, entry, principal, Door::Http, killed_at, key(&headers)?);
+    let call = new_call(&app, entry, principal, door, killed_at, key(&headers)?);
     // In a task of its own: disconnecting is not stopping, and must not cut an effect in half.
     let registry = registry.clone();
     let work = async move { registry.call(&name, input, call).await };

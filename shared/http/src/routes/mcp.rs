@@ -19,8 +19,7 @@ use bytes::Bytes;
 use http_body_util::Full;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
-use serde::de::IgnoredAny;
-use serde_json::json;
+use serde_json::{Value, json};
 use tandem_protocol::{Code, Problem};
 
 use self::server::Server;
@@ -43,7 +42,8 @@ pub(crate) async fn serve(
 ) -> Result<Response, ApiError> {
     let (parts, body) = request.into_parts();
     let body = crate::body::read(body, MAX_BODY).await?;
-    let is_json = serde_json::from_slice::<IgnoredAny>(&body).is_ok();
+    // As it will be read: a number that no float holds is none.
+    let is_json = serde_json::from_slice::<Value>(&body).is_ok();
     let says_json = says_json(&parts.headers);
     let mut config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)

@@ -9,4 +9,5 @@ mod keys;
 mod mcp;
 mod sample;
 mod state;
+mod tools;
 mod webhook;

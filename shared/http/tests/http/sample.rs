@@ -73,6 +73,8 @@ const ACTIONS: &[ActionDef] = &[
     action("call-out").effect(Effect::External).timeout(Duration::from_secs(20)).run(&call_out),
     action("slow-out").effect(Effect::External).timeout(Duration::from_millis(300)).run(&call_out),
     action("for-admins").effect(Effect::Read).method(Method::Get).roles(&["admin"]).run(&peek),
+    action("meet").effect(Effect::Read).timeout(Duration::from_secs(10)).run(&meet),
+    action("take-turns").effect(Effect::Keyed).run(&take_turns),
     action("for-people").effect(Effect::Read).surfaces(Surfaces { mcp: false, ..Surfaces::ALL }).run(&peek),
     action("tally").effect(Effect::Checkpointed).run(&count),
     action("for-agents").effect(Effect::Read).surfaces(Surfaces { http: false, ..Surfaces::ALL }).run(&peek),
@@ -172,4 +174,18 @@ async fn count(input: Numbered, ctx: &mut Context) -> Result<i64, ActionError> {
         ctx.checkpoint(&done).await?;
     }
     Ok(input.by)
+}
+
+/// Ends when another call of the same name is under way.
+async fn meet(input: Named, _: &mut Context) -> Result<u32, ActionError> {
+    run_and_pass(&input.name).await;
+    until_run(&input.name, 2).await;
+    Ok(runs_of(&input.name))
+}
+
+/// How many calls of this name have begun by the time that this one ends.
+async fn take_turns(input: Named, _: &mut Context) -> Result<u32, ActionError> {
+    run_and_pass(&input.name).await;
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    Ok(runs_of(&input.name))
 }
