@@ -58,7 +58,7 @@ pub(crate) struct Options {
 }
 
 /// The HTTP method of an action. GET is for read effects, with arguments in the query; others take a JSON body.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Method {
     Get,

@@ -1,9 +1,10 @@
 //! Effects: what an action promises about being run more than once.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What happens to a call when its machine dies in the middle. Decides parallelism, retry and resumption.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Effect {
     /// Changes nothing: may run again, and beside others.

@@ -2,16 +2,23 @@
 
 use std::time::Duration;
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::Value;
 use tandem_protocol::{Caller, Principal};
 
 use crate::definition::{ActionDef, Approval};
-use crate::schema;
-use crate::{Effect, Method};
+use crate::{Effect, Method, declared, schema};
 
-/// Fixed segments under `/api`.
-const RESERVED: [&str; 1] = ["agent-chat"];
-const MAX_NAME: usize = 48;
+/// Whether a person must agree before the agent's call of an action runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum NeedsApproval {
+    Never,
+    Always,
+    /// The input decides.
+    Sometimes,
+}
 
 /// One action with what is made from its types.
 #[derive(Debug)]
@@ -26,21 +33,12 @@ pub struct Entry {
 impl Entry {
     /// The fault of a declaration, if it has one.
     pub(crate) fn new(def: ActionDef) -> Result<Self, String> {
-        check_name(def.options.name)?;
-        if def.options.method == Method::Get && def.options.effect != Effect::Read {
-            return Err(format!("GET is for read effects, not for {:?}", def.options.effect));
-        }
+        declared::check(&def.options)?;
         let schemas = def.handler.schemas();
         let description = schemas.input.get("description").and_then(Value::as_str).unwrap_or_default().to_owned();
-        if description.is_empty() {
-            return Err("it has no description: write a doc comment on its input type".into());
-        }
+        schema::check(&schemas.input)?;
         let tool = schema::export(&schemas.input)?;
-        for (field, schema) in tool["properties"].as_object().into_iter().flatten() {
-            if schema.get("description").is_none() && schema.get("enum").is_none() {
-                return Err(format!("the field {field:?} has no description: write a doc comment on it"));
-            }
-        }
+        declared::check_texts(&description, &tool)?;
         Ok(Entry { def, description, input: schemas.input, output: schemas.output, tool })
     }
 
@@ -78,14 +76,29 @@ impl Entry {
         &self.tool
     }
 
+    /// Only callers with one of these; empty: everybody.
+    pub fn roles(&self) -> &'static [&'static str] {
+        self.def.options.roles
+    }
+
+    /// Whether a person must agree before the agent's call runs, as far as that is known without its input.
+    pub fn approval(&self) -> NeedsApproval {
+        match (self.def.options.approval, self.effect()) {
+            (Some(Approval::Always), _) | (None, Effect::External) => NeedsApproval::Always,
+            (Some(Approval::When(_)), _) => NeedsApproval::Sometimes,
+            (Some(Approval::Never), _)
+            | (None, Effect::Read | Effect::Transactional | Effect::Checkpointed | Effect::Keyed) => {
+                NeedsApproval::Never
+            }
+        }
+    }
+
     /// Whether a person must agree before the agent's call with this input runs. `input` is what
     /// [`Registry::check`](crate::Registry::check) gave.
     pub fn needs_approval(&self, input: &Value) -> bool {
-        match (self.def.options.approval, self.effect()) {
-            (Some(Approval::Never), _) => false,
-            (Some(Approval::Always), _) | (None, Effect::External) => true,
-            (Some(Approval::When(is_needed)), _) => is_needed(input),
-            (None, Effect::Read | Effect::Transactional | Effect::Checkpointed | Effect::Keyed) => false,
+        match (self.approval(), self.def.options.approval) {
+            (NeedsApproval::Sometimes, Some(Approval::When(is_needed))) => is_needed(input),
+            (needs, _) => needs == NeedsApproval::Always,
         }
     }
 
@@ -105,15 +118,4 @@ impl Entry {
         let roles = self.def.options.roles;
         roles.is_empty() || principal.roles.iter().any(|role| roles.contains(&role.as_str()))
     }
-}
-
-fn check_name(name: &str) -> Result<(), String> {
-    let allowed = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-';
-    if name.is_empty() || name.len() > MAX_NAME || !name.bytes().all(allowed) {
-        return Err(format!("a name is 1 to {MAX_NAME} characters of a-z, 0-9 and -"));
-    }
-    if RESERVED.contains(&name) {
-        return Err(format!("the name is reserved: /api/{name} is an endpoint of the runtime"));
-    }
-    Ok(())
 }

@@ -6,6 +6,7 @@ use serde_path_to_error::Segment;
 use tandem_protocol::Fault;
 
 use crate::ActionError;
+use crate::schema::compiled;
 
 /// Fits a value to a schema, and gives all faults.
 ///
@@ -72,13 +73,21 @@ impl Faults {
         }
         match value {
             Value::Number(_) => self.number(value, schema),
-            Value::String(text) => self.length("characters", text.chars().count(), schema, ["minLength", "maxLength"]),
+            Value::String(text) => {
+                self.length("characters", text.chars().count(), schema, ["minLength", "maxLength"]);
+                self.pattern(text, schema);
+            }
             Value::Array(list) => {
                 self.length("entries", list.len(), schema, ["minItems", "maxItems"]);
-                if let Some(items) = schema.get("items") {
-                    for (n, item) in list.iter_mut().enumerate() {
-                        self.below(&n.to_string(), |faults| faults.fit(item, items));
+                let first = schema.get("prefixItems").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+                for (n, item) in list.iter_mut().enumerate() {
+                    if let Some(form) = first.get(n).or(schema.get("items")) {
+                        self.below(&n.to_string(), |faults| faults.fit(item, form));
                     }
+                }
+                let twice = (1..list.len()).find(|n| list[..*n].contains(&list[*n]));
+                if let Some(n) = twice.filter(|_| schema.get("uniqueItems") == Some(&Value::Bool(true))) {
+                    self.below(&n.to_string(), |faults| faults.add("is there twice"));
                 }
             }
             Value::Object(fields) => self.object(fields, schema),
@@ -131,6 +140,14 @@ impl Faults {
         }
         if let Some(most) = bound(most).filter(|most| has > *most) {
             self.add(format!("has {has} {what}, at most {most} are allowed"));
+        }
+    }
+
+    fn pattern(&mut self, text: &str, schema: &Map<String, Value>) {
+        let Some(pattern) = schema.get("pattern").and_then(Value::as_str) else { return };
+        // The registry has compiled it, or refused it.
+        if compiled(pattern).is_ok_and(|compiled| !compiled.is_match(text)) {
+            self.add(format!("must match {pattern}"));
         }
     }
 

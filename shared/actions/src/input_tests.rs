@@ -136,3 +136,27 @@ fn what_only_the_type_knows_is_reported_with_its_place() {
     let ActionError::Invalid(faults) = error else { panic!("{error}") };
     assert_eq!(faults[0].pointer, "/inner/1");
 }
+
+#[test]
+fn every_keyword_that_is_published_is_checked() {
+    let schema = json!({"type": "object", "properties": {
+        "code": {"type": "string", "pattern": "^[a-z]+$"},
+        "pair": {"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}], "minItems": 2, "maxItems": 2},
+        "set": {"type": "array", "items": {"type": "integer"}, "uniqueItems": true},
+    }});
+    for (input, want) in [
+        (json!({"code": "abc", "pair": [1.0, "x"], "set": [1, 2]}), vec![]),
+        (json!({"code": "Abc"}), vec!["/code must match ^[a-z]+$"]),
+        (json!({"code": ""}), vec!["/code must match ^[a-z]+$"]),
+        (
+            json!({"pair": ["1", 2]}),
+            vec!["/pair/0 must be a whole number, not a text", "/pair/1 must be a text, not 2"],
+        ),
+        (json!({"set": [1, 2, 1.0]}), vec!["/set/2 is there twice"]),
+    ] {
+        let mut value = input.clone();
+        let faults = fit(&mut value, &schema);
+        let got: Vec<String> = faults.iter().map(|fault| format!("{} {}", fault.pointer, fault.detail)).collect();
+        assert_eq!(got, want, "{input}");
+    }
+}

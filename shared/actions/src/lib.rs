@@ -5,6 +5,7 @@
 
 mod call;
 mod context;
+mod declared;
 mod definition;
 mod described;
 mod effect;
@@ -28,7 +29,7 @@ pub use context::Context;
 pub use definition::{ActionBuilder, ActionDef, Approval, Method, Surfaces, action};
 pub use described::Described;
 pub use effect::Effect;
-pub use entry::Entry;
+pub use entry::{Entry, NeedsApproval};
 pub use error::{ActionError, RegistryError};
 pub use handler::Handler;
 pub use registry::{Registry, Tool};

@@ -86,6 +86,11 @@ impl Registry {
         self.entries.values().filter(move |entry| entry.is_on(caller) && entry.admits(principal))
     }
 
+    /// Every action, whoever may call it, in the order in which they were listed.
+    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.values()
+    }
+
     /// An action, whoever may call it.
     pub fn get(&self, name: &str) -> Option<&Entry> {
         self.entries.get(name)

@@ -29,20 +29,54 @@ struct HalfDescribed {
 #[allow(dead_code)]
 struct Text(String);
 
-async fn find(_: Find, _: &mut Context) -> Result<(), ActionError> {
-    Ok(())
+/// Has a field whose name no provider takes.
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code)]
+struct OddlyNamed {
+    /// A number.
+    #[serde(rename = "odd name")]
+    n: u32,
 }
 
-async fn undescribed(_: Undescribed, _: &mut Context) -> Result<(), ActionError> {
-    Ok(())
+/// Takes even numbers.
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code)]
+struct Even {
+    /// A number.
+    #[schemars(extend("multipleOf" = 2))]
+    n: u32,
 }
 
-async fn half_described(_: HalfDescribed, _: &mut Context) -> Result<(), ActionError> {
-    Ok(())
+/// Takes texts of a kind that cannot be read.
+#[derive(Deserialize, JsonSchema)]
+#[allow(dead_code)]
+struct BadPattern {
+    /// A text.
+    #[schemars(extend("pattern" = "("))]
+    text: String,
 }
 
-async fn text(_: Text, _: &mut Context) -> Result<(), ActionError> {
-    Ok(())
+#[derive(Deserialize, JsonSchema)]
+#[schemars(extend("description" = "long ".repeat(300)))]
+struct ToldAtLength {}
+
+macro_rules! does_nothing {
+    ($($name:ident: $input:ty),* $(,)?) => {
+        $(async fn $name(_: $input, _: &mut Context) -> Result<(), ActionError> {
+            Ok(())
+        })*
+    };
+}
+
+does_nothing! {
+    find: Find,
+    undescribed: Undescribed,
+    half_described: HalfDescribed,
+    told_at_length: ToldAtLength,
+    text: Text,
+    oddly_named: OddlyNamed,
+    even: Even,
+    bad_pattern: BadPattern,
 }
 
 const fn read(name: &'static str) -> ActionBuilder {
@@ -57,20 +91,58 @@ fn principal(roles: &[&str]) -> Principal {
 #[test]
 fn a_fault_of_a_declaration_names_the_action() {
     const LONG: &str = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+    const NOWHERE: Surfaces = Surfaces { http: false, tool: false, cli: false, mcp: false };
+    const BY_HAND: Surfaces = Surfaces { tool: false, mcp: false, ..Surfaces::ALL };
+    let with = |effect, method| action("a").effect(effect).method(method).run(&find);
     for (actions, action, fault) in [
+        // Names.
         (vec![read("agent-chat").run(&find)], "agent-chat", "reserved"),
+        (vec![read("help").run(&find)], "help", "reserved"),
         (vec![read("Find").run(&find)], "Find", "a-z"),
         (vec![read("").run(&find)], "", "a-z"),
+        (vec![read("-a").run(&find)], "-a", "begins with no -"),
         (vec![read(LONG).run(&find)], LONG, "48"),
         (vec![read("a").run(&find), read("a").run(&find)], "a", "another action"),
-        (vec![action("a").effect(Effect::Transactional).method(Method::Get).run(&find)], "a", "GET"),
+        // Effects and methods.
+        (vec![with(Effect::Transactional, Method::Get)], "a", "GET"),
+        (vec![with(Effect::Checkpointed, Method::Get)], "a", "GET"),
+        (vec![with(Effect::Keyed, Method::Get)], "a", "GET"),
+        (vec![with(Effect::External, Method::Get)], "a", "GET"),
+        (vec![with(Effect::Read, Method::Put)], "a", "something changes"),
+        (vec![with(Effect::Read, Method::Delete)], "a", "something changes"),
+        (vec![with(Effect::External, Method::Put)], "a", "sent again"),
+        (vec![with(Effect::External, Method::Delete)], "a", "sent again"),
+        // Options.
+        (vec![read("a").surfaces(NOWHERE).run(&find)], "a", "no surface"),
+        (vec![read("a").surfaces(BY_HAND).approval(Approval::Always).run(&find)], "a", "only agents are asked"),
+        (vec![read("a").timeout(Duration::ZERO).run(&find)], "a", "timeout"),
+        (vec![read("a").timeout(Duration::from_secs(601)).run(&find)], "a", "timeout"),
+        (vec![read("a").max_output(0).run(&find)], "a", "output"),
+        (vec![read("a").max_output(1024 * 1024).run(&find)], "a", "output"),
+        (vec![read("a").roles(&["admin", " "]).run(&find)], "a", "role"),
+        // Descriptions.
         (vec![read("a").run(&undescribed)], "a", "doc comment on its input"),
         (vec![read("a").run(&half_described)], "a", "\"n\""),
+        (vec![read("a").run(&told_at_length)], "a", "1024"),
+        // Schemas.
         (vec![read("a").run(&text)], "a", "struct"),
+        (vec![read("a").run(&oddly_named)], "a", "\"odd name\""),
+        (vec![read("a").run(&even)], "a", "multipleOf at \"/n\""),
+        (vec![read("a").run(&bad_pattern)], "a", "bad pattern at \"/text\""),
     ] {
         let error = Registry::new(&actions).unwrap_err();
-        assert_eq!(error.action, action);
+        assert_eq!(error.action, action, "{error}");
         assert!(error.fault.contains(fault), "{error}");
+    }
+    for (effect, method) in [
+        (Effect::Read, Method::Get),
+        (Effect::Read, Method::Post),
+        (Effect::Transactional, Method::Put),
+        (Effect::Keyed, Method::Delete),
+        (Effect::Checkpointed, Method::Post),
+        (Effect::External, Method::Post),
+    ] {
+        assert!(Registry::new(&[with(effect, method)]).is_ok(), "{effect:?} {method:?}");
     }
 }
 
@@ -82,7 +154,6 @@ fn a_tool_is_described_by_the_code() {
         description: "Finds things.".into(),
         schema: json!({
             "type": "object",
-            "additionalProperties": false,
             "properties": {"searchText": {"description": "What to find.", "type": "string"}},
             "required": ["searchText"],
         }),

@@ -15,6 +15,11 @@ pub trait Authenticate: Send + Sync + fmt::Debug {
     /// `authorization` is the value of the header, and `None` means that the request has none. A header that is
     /// not text, or is there twice, must be passed as `Some("")`: it must not be taken for an absent one.
     async fn authenticate(&self, authorization: Option<&str>) -> Result<Principal, AuthError>;
+
+    /// Whether a request without the header is nobody's.
+    fn must_sign_in(&self) -> bool {
+        true
+    }
 }
 
 /// Why nobody is let in. The texts are for people and say what to do; they hold nothing of the token.

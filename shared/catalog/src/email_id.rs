@@ -11,6 +11,7 @@ const MAX: u64 = 99_999_999;
 /// Id of an email, such as e-1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
+#[schemars(with = "String", extend("pattern" = "^e-[1-9][0-9]{0,7}$", "examples" = ["e-1"]))]
 pub(crate) struct EmailId(u64);
 
 impl EmailId {

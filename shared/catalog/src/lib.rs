@@ -1,33 +1,18 @@
-//! The application: a shared inbox. One file per action, one line per action in [`ACTIONS`].
+//! The application: a shared inbox. One file per action, one line per action in `actions!`.
 //!
 //! People and the agent work on the same emails, which are documents of the tenant's scope `app:inbox`. An inbox
 //! that nobody has changed shows sample mail; the first change writes the samples down, in the same transaction.
 //! `TANDEM_SEED=0` begins with an empty inbox instead. Where mail and notifications go is in [`Settings`].
 
-mod archive_email;
-mod email;
 mod email_id;
-mod forget;
 mod generated;
-mod import_emails;
 mod inbox;
-mod label_email;
-mod list_emails;
 mod listing;
 mod mail;
 mod mbox;
 mod memory;
-mod navigate;
-mod notify_webhook;
 mod outbox;
-mod read_email;
-mod recall;
-mod remember;
-mod search_emails;
-mod send_email;
 mod settings;
-mod summarize_inbox;
-mod view_screen;
 
 pub use settings::Settings;
 
@@ -36,24 +21,33 @@ use tandem_actions::{ActionDef, Registry, RegistryError};
 /// The application's part of the agent's system prompt.
 pub const INSTRUCTIONS: &str = include_str!("instructions.md");
 
-/// Every action of the application, in the order in which they are shown.
-pub const ACTIONS: &[ActionDef] = &[
-    list_emails::ACTION,
-    search_emails::ACTION,
-    read_email::ACTION,
-    summarize_inbox::ACTION,
-    email::ACTION,
-    send_email::ACTION,
-    archive_email::ACTION,
-    label_email::ACTION,
-    import_emails::ACTION,
-    notify_webhook::ACTION,
-    remember::ACTION,
-    recall::ACTION,
-    forget::ACTION,
-    view_screen::ACTION,
-    navigate::ACTION,
-];
+/// Lists the files of actions: each is a module with a constant `ACTION`.
+macro_rules! actions {
+    ($($file:ident,)*) => {
+        $(mod $file;)*
+
+        /// Every action of the application, in the order in which they are shown.
+        pub const ACTIONS: &[ActionDef] = &[$($file::ACTION),*];
+    };
+}
+
+actions! {
+    list_emails,
+    search_emails,
+    read_email,
+    summarize_inbox,
+    email,
+    send_email,
+    archive_email,
+    label_email,
+    import_emails,
+    notify_webhook,
+    remember,
+    recall,
+    forget,
+    view_screen,
+    navigate,
+}
 
 /// The actions, checked, with the settings of the environment. An error is a fault of the code or of the settings.
 pub fn registry() -> Result<Registry, RegistryError> {

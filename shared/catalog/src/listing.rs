@@ -44,7 +44,8 @@ pub(crate) async fn fitting(
                 break;
             }
         }
-        let more = more || cursor != last;
+        // An empty page is the end: the caller's own cursor may lie behind every email.
+        let more = more || (last.is_some() && cursor != last);
         if !more || emails.len() >= limit || looked_at >= MAX_LOOKED_AT {
             return Ok(Emails { emails, cursor: cursor.filter(|_| more) });
         }

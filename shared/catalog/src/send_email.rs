@@ -38,7 +38,7 @@ struct Output {
 /// An address, also with a name.
 #[derive(Deserialize, JsonSchema)]
 #[serde(try_from = "String")]
-#[schemars(with = "String")]
+#[schemars(with = "String", extend("format" = "email"))]
 struct Recipient(Mailbox);
 
 // Mail cannot be taken back, and mail servers do not remove duplicates: an external effect, which by itself asks a

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use commands::{background, chat, dev, dynamodb, foreground, sweeper, tail};
+use commands::{background, chat, dev, dynamodb, foreground, openapi, schema, sweeper, tail};
 
 /// Tandem: people and an agent work on one application, through the same actions and the same state.
 #[derive(Parser)]
@@ -30,6 +30,8 @@ enum Command {
     Sweeper(sweeper::Args),
     Chat(chat::Args),
     Tail(tail::Args),
+    Openapi(openapi::Args),
+    Schema(schema::Args),
 }
 
 #[tokio::main]
@@ -43,6 +45,8 @@ async fn main() -> ExitCode {
         Command::Sweeper(args) => sweeper::run(args).await,
         Command::Chat(args) => chat::run(args).await,
         Command::Tail(args) => tail::run(args).await,
+        Command::Openapi(args) => openapi::run(&args),
+        Command::Schema(args) => schema::run(&args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

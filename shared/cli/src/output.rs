@@ -4,9 +4,18 @@ use std::io::{ErrorKind, Write};
 
 use serde_json::Value;
 
-/// Prints a result. A reader that has gone away, as `head` does, ends the program quietly.
+/// Prints a result in one line. A reader that has gone away, as `head` does, ends the program quietly.
 pub(crate) fn print(result: &Value) {
-    if let Err(error) = writeln!(std::io::stdout(), "{result}")
+    print_text(format_args!("{result}\n"));
+}
+
+/// Prints a result for people to read.
+pub(crate) fn print_pretty(result: &Value) {
+    print_text(format_args!("{result:#}\n"));
+}
+
+fn print_text(text: std::fmt::Arguments<'_>) {
+    if let Err(error) = std::io::stdout().write_fmt(text)
         && error.kind() == ErrorKind::BrokenPipe
     {
         std::process::exit(0);

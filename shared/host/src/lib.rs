@@ -14,6 +14,7 @@ pub use tandem_runs::Runtime;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
+use tandem_actions::Registry;
 use tandem_agent::{Agent, Limits};
 use tandem_auth::{DispatchKeys, dispatch_keys, is_loopback_url};
 use tandem_model::Models;
@@ -47,6 +48,11 @@ pub async fn store() -> Result<Store> {
     Ok(store)
 }
 
+/// The application's actions, with the settings of the environment.
+pub fn registry() -> Result<Registry> {
+    Ok(tandem_catalog::registry()?)
+}
+
 /// A runtime on `store`. `dispatch`: the way to the background.
 pub fn runtime(store: Store, dispatch: Option<Arc<dyn Dispatch>>, keys: DispatchKeys) -> Result<Runtime> {
     let config = Config::from_env(&env)?;
@@ -56,7 +62,7 @@ pub fn runtime(store: Store, dispatch: Option<Arc<dyn Dispatch>>, keys: Dispatch
              or BACKGROUND_URL (HTTP), or AGENT_CHAT_DURABLE_BACKGROUND=false to run every turn in the foreground."
         );
     }
-    let registry = Arc::new(tandem_catalog::registry()?);
+    let registry = Arc::new(registry()?);
     let models = Arc::new(Models::from_env(env)?);
     let limits = Limits { max_steps: config.max_steps, max_output_tokens: config.max_output_tokens };
     let agent = Agent::new(store.clone(), registry, models, tandem_catalog::INSTRUCTIONS, limits);

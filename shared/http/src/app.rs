@@ -6,7 +6,6 @@ use axum::Router;
 use axum::extract::FromRef;
 use axum::http::{HeaderName, Method};
 use axum::middleware::from_fn;
-use axum::routing::{any, get, post};
 use tandem_auth::Authenticate;
 use tandem_runs::Runtime;
 use tokio::time::Instant;
@@ -46,38 +45,10 @@ impl FromRef<App> for Runtime {
 /// All routes of this process.
 pub fn router(app: App) -> Router {
     let hosts = app.hosts;
-    let mut router = Router::new().route("/healthz", get(routes::healthz::show));
-    if hosts.foreground {
-        router = router
-            .route("/api/agent-chat", post(routes::agent_chat::start))
-            .route("/api/agent-chat/{id}/stream", get(routes::resume::stream))
-            .route("/api/{action}", any(routes::actions::call))
-            .route("/mcp", post(routes::mcp::serve))
-            .route("/runs", get(routes::runs::list))
-            .route("/runs/active", get(routes::runs::active))
-            .route("/runs/{run}", get(routes::runs::show))
-            .route("/runs/{run}/events", get(routes::events::follow))
-            .route("/runs/{run}/abort", post(routes::runs::abort))
-            .route("/events", get(routes::window::events))
-            .route("/state/{scope}", get(routes::state::snapshot))
-            .route("/state/{scope}/events", get(routes::state_events::changes))
-            .route(
-                "/state/{scope}/docs/{*key}",
-                get(routes::state::show).put(routes::state::put).delete(routes::state::delete),
-            )
-            .route("/presence/{scope}", get(routes::presence::show).put(routes::presence::put))
-            .route("/threads", get(routes::threads::list).post(routes::threads::create))
-            .route(
-                "/threads/{thread}",
-                get(routes::threads::show).patch(routes::threads::change).delete(routes::threads::delete),
-            )
-            .route("/threads/{thread}/messages", get(routes::threads::messages));
-    }
-    if hosts.background {
-        router = router.route("/_agent-native/agent-chat/_process-run", post(routes::process_run::process));
-    }
+    let served = routes::table().into_iter().filter(|route| route.is_on(hosts));
+    let router = served.fold(Router::new(), |router, route| router.route(route.path, route.serves));
     let router = router
-        .fallback(|| async { ApiError::not_found("There is no such path; the README lists those that are.") })
+        .fallback(|| async { ApiError::not_found("There is no such path; GET /openapi.json lists those that are.") })
         .method_not_allowed_fallback(|| async { ApiError::method_not_allowed() })
         .layer(from_fn(request::identify))
         .with_state(app);

@@ -6,12 +6,15 @@
 mod app;
 mod body;
 mod caller;
+mod description;
 mod problem;
 mod request;
+mod route;
 mod routes;
 mod sse;
 mod stream;
 mod view;
 
 pub use app::{App, Deadline, Hosts, router};
+pub use description::openapi;
 pub use problem::ApiError;

@@ -1,22 +1,31 @@
 //! What the API shows of stored things.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 use tandem_protocol::{MessageId, Role, RunId, ThreadId, UiMessage, UserId};
 use tandem_store::{Message, MessageBody, Store, StoreError, Thread};
 
-/// A thread as the API shows it.
-#[derive(Debug, Serialize)]
+use crate::ApiError;
+
+/// A conversation.
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(rename = "Thread")]
 pub(crate) struct ThreadView {
     thread_id: ThreadId,
     title: String,
+    /// Whose it is; only they change and delete it.
     owner: UserId,
+    /// Everybody in the tenant gets at it.
     shared: bool,
     archived: bool,
+    /// The run under way.
     #[serde(skip_serializing_if = "Option::is_none")]
     active_run_id: Option<RunId>,
+    /// How many there are.
     messages: u64,
+    /// Milliseconds since 1970.
     created_at: i64,
 }
 
@@ -36,9 +45,11 @@ impl From<Thread> for ThreadView {
 }
 
 /// A page of a list.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "PageOf{T}")]
 pub(crate) struct PageView<T> {
     pub(crate) items: Vec<T>,
+    /// Where the next page begins; absent on the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cursor: Option<String>,
 }
@@ -52,6 +63,13 @@ pub(crate) fn user_message(message: &Message, text: &str) -> UiMessage {
         metadata: message.author.as_ref().map(|author| json!({"author": author, "createdAt": message.created_at})),
         run_id: None,
     }
+}
+
+/// The place in a thread that the cursor of a page names.
+pub(crate) fn position(cursor: &str) -> Result<u64, ApiError> {
+    let fits = (1..=18).contains(&cursor.len()) && cursor.bytes().all(|byte| byte.is_ascii_digit());
+    let position = cursor.parse().ok().filter(|_| fits);
+    position.ok_or_else(|| ApiError::invalid("?cursor", "must come from an earlier page"))
 }
 
 /// A message: a user's text, or the fold of its run's log.

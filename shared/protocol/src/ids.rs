@@ -38,6 +38,7 @@ macro_rules! id {
         $(#[$doc])*
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
         #[serde(transparent)]
+        #[schemars(extend("pattern" = "^[A-Za-z0-9_.:~-]{1,128}$"))]
         pub struct $name(String);
 
         impl $name {

@@ -9,6 +9,7 @@ mod message;
 mod principal;
 mod problem;
 mod request;
+mod request_body;
 mod run;
 mod transcript;
 
@@ -20,5 +21,6 @@ pub use message::{Role, UiMessage};
 pub use principal::{Caller, Principal};
 pub use problem::{Code, Fault, Problem};
 pub use request::{AgentChat, AgentChatError, MAX_MESSAGE_BYTES, ThreadChoice, Trigger};
+pub use request_body::{AgentChatBody, AiSdkBody, NativeBody, SentMessage, SentTrigger, UserMessage, WhenBusy};
 pub use run::{EndReason, Run, RunStatus, Seq};
 pub use transcript::{CallState, End, Part, Step, ToolCall, Transcript};

@@ -5,13 +5,14 @@
 use serde_json::{Map, Value, json};
 
 /// Keywords that a provider refuses, or that only repeat what is said elsewhere.
-const DROPPED: [&str; 9] = [
+const DROPPED: [&str; 10] = [
     "$schema",
     "$comment",
     "title",
     "format",
     "pattern",
     "examples",
+    "uniqueItems",
     "unevaluatedProperties",
     "contentEncoding",
     "contentMediaType",
@@ -27,6 +28,8 @@ pub(crate) fn export(schema: &Value) -> Result<Value, String> {
     let root = root.ok_or("its input must be a struct, or an enum of structs with a tag")?;
     // It is the description of the action.
     root.remove("description");
+    // One provider takes no more than type, properties and required here, and the check refuses unknown fields anyway.
+    root.retain(|keyword, _| ["type", "properties", "required"].contains(&keyword.as_str()));
     root.entry("properties").or_insert_with(|| json!({}));
     Ok(schema)
 }
@@ -52,12 +55,10 @@ fn simplify(schema: &Value, at: &str) -> Result<Value, String> {
                 plain.insert(keyword.clone(), values.cloned().collect());
             }
             "default" if value.is_null() => {}
+            // What follows the first ones: nothing, as the length says.
+            "items" if given.contains_key("prefixItems") => {}
             "items" => _ = plain.insert(keyword.clone(), simplify(value, &below("items"))?),
-            "prefixItems" => {
-                let items: Result<Vec<_>, _> =
-                    value.as_array().into_iter().flatten().map(|item| simplify(item, &below("items"))).collect();
-                plain.insert(keyword.clone(), items?.into());
-            }
+            "prefixItems" => _ = plain.insert("items".into(), one_of_all(value, &below("items"))?),
             "properties" => {
                 let properties = value.as_object().into_iter().flatten();
                 let properties: Result<Map<_, _>, String> =
@@ -78,6 +79,18 @@ fn simplify(schema: &Value, at: &str) -> Result<Value, String> {
         }
     }
     Ok(plain.into())
+}
+
+/// Any of these: some providers know lists of one kind only. The order is in the description, where that matters.
+fn one_of_all(forms: &Value, at: &str) -> Result<Value, String> {
+    let mut kinds: Vec<Value> = Vec::new();
+    for form in forms.as_array().into_iter().flatten() {
+        let form = simplify(form, at)?;
+        if !kinds.contains(&form) {
+            kinds.push(form);
+        }
+    }
+    Ok(if let [one] = &kinds[..] { one.clone() } else { json!({"anyOf": kinds}) })
 }
 
 /// The absence of a field says what null would.
@@ -102,6 +115,10 @@ fn join(plain: &mut Map<String, Value>, forms: Vec<Value>) {
     }
 }
 
+fn description(schema: &Value) -> Option<&str> {
+    schema.get("description")?.as_str()
+}
+
 fn join_choices(plain: &mut Map<String, Value>, forms: &[&Map<String, Value>]) {
     let choices: Vec<&Value> = forms.iter().filter_map(|form| form["enum"].as_array()).flatten().collect();
     let explained = forms.iter().filter_map(|form| {
@@ -124,7 +141,12 @@ fn join_objects(plain: &mut Map<String, Value>, forms: &[&Map<String, Value>]) {
             let joined = match fields.remove(name) {
                 Some(before) if before != *field => {
                     let mut both = Map::new();
-                    join(&mut both, vec![before, field.clone()]);
+                    join(&mut both, vec![before.clone(), field.clone()]);
+                    let mut texts: Vec<&str> = [&before, field].into_iter().filter_map(description).collect();
+                    texts.dedup();
+                    if !texts.is_empty() {
+                        both.entry("description").or_insert_with(|| texts.join("\n").into());
+                    }
                     both.into()
                 }
                 _ => field.clone(),
@@ -198,6 +220,8 @@ mod tests {
         #[serde(default)]
         count: u64,
         half: Option<f32>,
+        range: (f64, f64),
+        pair: (String, bool),
         by_name: HashMap<String, u8>,
         any: Value,
     }
@@ -209,7 +233,6 @@ mod tests {
             "properties": {"northOf": {"description": "In metres.", "type": "number"}}, "required": ["northOf"]});
         let want = json!({
             "type": "object",
-            "additionalProperties": false,
             "properties": {
                 "place": place,
                 "otherPlaces": {"description": "More of them.", "type": "array", "items": place},
@@ -222,13 +245,32 @@ mod tests {
                 }},
                 "count": {"type": "integer", "minimum": 0, "default": 0},
                 "half": {"type": "number"},
+                "range": {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2},
+                "pair": {"type": "array", "minItems": 2, "maxItems": 2,
+                    "items": {"anyOf": [{"type": "string"}, {"type": "boolean"}]}},
                 "byName": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 0, "maximum": 255}},
                 "any": {},
             },
-            "required": ["place", "otherPlaces", "tree", "byName", "any"],
+            "required": ["place", "otherPlaces", "tree", "range", "pair", "byName", "any"],
         });
         assert_eq!(got, want, "{got:#}");
         assert!(!got.to_string().contains('$'));
+    }
+
+    /// A number, or a list of such.
+    #[derive(Deserialize, JsonSchema)]
+    #[allow(dead_code)]
+    #[serde(untagged)]
+    enum Nested {
+        One(u8),
+        Many(Vec<Nested>),
+    }
+
+    #[test]
+    fn what_is_recursive_without_a_kind_may_be_anything_below() {
+        let schema = schema::of::<Nested, ()>().input;
+        let many = &schema["anyOf"][1];
+        assert_eq!((&many["type"], many["items"].get("type")), (&json!("array"), None), "{schema:#}");
     }
 
     /// Does one of two things.
@@ -246,7 +288,6 @@ mod tests {
         let want = json!({
             "type": "object",
             "required": ["kind", "name"],
-            "additionalProperties": false,
             "properties": {
                 "size": {"type": "integer", "minimum": 0, "maximum": 255},
                 "kind": {"type": "string", "enum": ["add", "remove"]},

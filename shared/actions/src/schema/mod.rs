@@ -2,12 +2,14 @@
 
 mod export;
 mod plain;
+mod supported;
 
 use schemars::JsonSchema;
 use schemars::generate::{Contract, SchemaSettings};
 use serde_json::Value;
 
 pub(crate) use export::export;
+pub(crate) use supported::{check, compiled};
 
 /// What is made from the types of an action.
 pub(crate) struct Schemas {

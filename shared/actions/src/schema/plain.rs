@@ -1,6 +1,6 @@
 //! Schemas without references.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 /// Cuts what is left of references after inlining, which is recursion: a plain value of the same kind stands there.
 /// The type itself still checks what is below.
@@ -22,7 +22,10 @@ fn cut(schema: &mut Value, definitions: &Map<String, Value>, root_kind: Option<&
                     Some(name) => definitions.get(name).and_then(|definition| definition.get("type")),
                     None => root_kind,
                 };
-                object.insert("type".into(), kind.filter(|kind| kind.is_string()).cloned().unwrap_or(json!("object")));
+                // A choice of forms has no kind: anything stands there.
+                if let Some(kind) = kind.filter(|kind| kind.is_string()) {
+                    object.insert("type".into(), kind.clone());
+                }
             }
             object.values_mut().for_each(|value| cut(value, definitions, root_kind));
         }

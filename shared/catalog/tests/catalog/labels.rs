@@ -47,6 +47,10 @@ async fn a_search_finds_what_holds_all_words_wherever_they_are() {
     let customers = found("customers").await;
     assert!(customers.starts_with(&["e-8".into(), "e-5".into()]), "{customers:?}");
     assert_eq!(refusal(inbox.call("search-emails", json!({"query": " "})).await), "empty_query");
+    // Behind the oldest email there is nothing, and that is soon said.
+    for input in [json!({"query": "e", "cursor": "e-1"}), json!({"query": "e", "cursor": "e-1", "limit": 1})] {
+        assert_eq!(inbox.call("search-emails", input).await.unwrap(), json!({"emails": []}));
+    }
     // Page by page everything is found once.
     inbox.call("import-emails", json!({"count": 30})).await.unwrap();
     let (mut seen, mut input) = (Vec::<Value>::new(), json!({"query": "e", "limit": 7}));

@@ -6,6 +6,7 @@ mod inbox;
 mod labels;
 mod mail_server;
 mod memory;
+mod providers;
 mod send_email;
 mod summary;
 mod webhook;

@@ -5,6 +5,8 @@ pub(crate) mod chat;
 pub(crate) mod dev;
 pub(crate) mod dynamodb;
 pub(crate) mod foreground;
+pub(crate) mod openapi;
+pub(crate) mod schema;
 pub(crate) mod sweeper;
 pub(crate) mod tail;
 

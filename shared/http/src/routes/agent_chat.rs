@@ -5,15 +5,45 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::json;
-use tandem_protocol::{AgentChat, Run};
+use tandem_protocol::{AgentChat, AgentChatBody, Code, Run, RunId, RunStatus, ThreadId, TurnId};
 
 use crate::caller::{Caller, Until, WantsJson};
+use crate::description::{Operation, operation};
 use crate::sse::{EventStream, run_headers};
 use crate::{ApiError, App, body};
 
 /// Longest body; counted while it is read. The AI SDK sends the whole conversation.
 const MAX_BODY: usize = 4 * 1024 * 1024;
+
+/// A turn that was accepted.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Accepted {
+    run_id: RunId,
+    thread_id: ThreadId,
+    turn_id: TurnId,
+    status: RunStatus,
+}
+
+pub(crate) fn about() -> Operation {
+    let ui_message = json!({"id": "m1", "role": "user", "parts": [{"type": "text", "text": "What is new?"}]});
+    let ai_sdk = json!({"id": "chat-1", "messages": [ui_message], "trigger": "submit-message"});
+    let accepted = json!({"runId": "run_01a2b3c4", "threadId": "chat-1", "turnId": "m1", "status": "dispatched"});
+    operation("startTurn", "Chat", "Start a turn and stream it")
+        .note(
+            "The same turn twice is one run. Disconnecting does not stop it. The body is read as JSON, whatever its \
+             content type.",
+        )
+        .body::<AgentChatBody>([("text", json!({"message": "What is new?"})), ("aiSdk", ai_sdk)])
+        .streams("The run's chunks as they are stored.")
+        .names_run()
+        .gives::<Accepted>(202, "With `Accept: application/json`: follow the run with its id.", accepted)
+        .names_run()
+        .refuses([Code::NotFound, Code::ThreadBusy, Code::Conflict, Code::Expired])
+}
 
 pub(crate) async fn start(
     State(app): State<App>,
@@ -37,12 +67,12 @@ pub(crate) async fn start(
 }
 
 fn accepted(run: &Run) -> Response {
-    let body = json!({
-        "runId": run.run_id,
-        "threadId": run.thread_id,
-        "turnId": run.turn_id,
-        "status": run.status,
-    });
+    let body = Accepted {
+        run_id: run.run_id.clone(),
+        thread_id: run.thread_id.clone(),
+        turn_id: run.turn_id.clone(),
+        status: run.status,
+    };
     let mut response = (StatusCode::ACCEPTED, Json(body)).into_response();
     run_headers(&mut response, run);
     response

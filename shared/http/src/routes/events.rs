@@ -6,13 +6,16 @@ use axum::Json;
 use axum::extract::{Path, Query, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use serde_json::value::RawValue;
-use tandem_protocol::{Code, Principal, Run, RunId, RunStatus, Seq};
+use tandem_protocol::{Chunk, Code, Principal, Run, RunId, RunStatus, Seq};
 use tandem_runs::Runtime;
 use tokio::time::Instant;
 
 use crate::caller::{Caller, Until, WantsJson};
+use crate::description::{Operation, operation};
 use crate::sse::{EventStream, no_content};
 use crate::{ApiError, App};
 
@@ -21,10 +24,28 @@ const MAX_WAIT: f64 = 25.0;
 /// Bytes of chunks in one JSON answer, roughly: whole frames are given.
 const MAX_BYTES: usize = 2 * 1024 * 1024;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub(crate) struct Asked {
+    /// Only chunks after this number; from the start if absent. A header `Last-Event-ID` wins over it.
+    #[schemars(with = "Option<Seq>")]
     pub(crate) after: Option<String>,
+    /// With `Accept: application/json`: how long to wait for a chunk, in seconds.
+    #[schemars(with = "Option<f64>", range(min = 0, max = 25))]
     pub(crate) wait: Option<String>,
+}
+
+pub(crate) fn about() -> Operation {
+    let chunk = json!({"type": "start", "messageId": "msg_01a2b3c4"});
+    let page = json!({"events": [{"seq": 0, "chunk": chunk}], "next": 0, "status": "running", "done": false});
+    operation("followRun", "Runs", "The chunks of a run after a cursor")
+        .note("A stream, or JSON with `Accept: application/json`. A cursor past the last chunk waits while the run lives.")
+        .query::<Asked>()
+        .header("Last-Event-ID", "What EventSource sends when it comes back: the number of the last chunk that it has.")
+        .streams("The chunks as they are stored.")
+        .names_run()
+        .gives::<Page>(200, "With `Accept: application/json`: the chunks that are there.", page)
+        .gives_nothing(204, "The run has ended and there is nothing after the cursor.")
+        .refuses([Code::Expired])
 }
 
 pub(crate) async fn follow(
@@ -86,18 +107,22 @@ pub(crate) fn wait(text: Option<&str>) -> Result<Duration, ApiError> {
     }
 }
 
-#[derive(Serialize)]
+/// Chunks of a run.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Events")]
 struct Page {
     events: Vec<Event>,
     /// The cursor for the next request's `after`; absent before the first chunk.
     next: Option<Seq>,
     status: RunStatus,
+    /// The run has ended, and this is all.
     done: bool,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct Event {
     seq: Seq,
+    #[schemars(with = "Chunk")]
     chunk: Box<RawValue>,
 }
 

@@ -24,6 +24,7 @@ use tandem_protocol::{Code, Problem};
 
 use self::server::Server;
 use crate::caller::{Caller, Until};
+use crate::description::{Operation, operation};
 use crate::request::RequestId;
 use crate::{ApiError, App};
 
@@ -32,6 +33,19 @@ const MAX_BODY: usize = super::actions::MAX_BODY + 64 * 1024;
 /// Pages of this machine, such as the MCP Inspector. Other pages only by `MCP_ALLOWED_ORIGINS`: a page that has made its
 /// own name lead here would otherwise speak to a server on the loopback.
 const OWN_MACHINE: [&str; 3] = ["http://localhost:*", "http://127.0.0.1:*", "http://[::1]:*"];
+
+pub(crate) fn about() -> Operation {
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
+    operation("mcp", "Actions", "The actions as tools for MCP clients")
+        .note(
+            "Streamable HTTP of the Model Context Protocol, without sessions, in the revision 2026-07-28 and in older ones. \
+             A request must accept `application/json` and `text/event-stream`.",
+        )
+        .body::<Value>([("ping", call)])
+        .gives::<Value>(200, "The answer to a request.", json!({"jsonrpc": "2.0", "id": 1, "result": {}}))
+        .gives_nothing(202, "A notification was taken.")
+        .gives_otherwise("The protocol refuses the message: a problem, or JSON-RPC's own error.")
+}
 
 pub(crate) async fn serve(
     State(app): State<App>,

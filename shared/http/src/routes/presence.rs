@@ -4,18 +4,47 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
+use schemars::JsonSchema;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tandem_protocol::{Code, Problem};
 use tandem_store::{MAX_ACTIVITY_BYTES, Present};
 
 use crate::caller::Caller;
+use crate::description::{Operation, operation};
 use crate::routes::state::scope_of;
 use crate::{ApiError, App, body};
 
 const MAX_BODY: usize = 16 * 1024;
 /// Longest name of a client.
 const MAX_CLIENT: usize = 64;
+
+/// A sign of life, for the description.
+#[derive(JsonSchema)]
+#[allow(dead_code)]
+struct PutView {
+    /// Names this window.
+    #[schemars(extend("pattern" = "^[A-Za-z0-9_.:~-]{1,64}$"))]
+    client: String,
+    /// What the person does here, at most 2 KB of JSON; null when the window is closed.
+    activity: Value,
+}
+
+pub(crate) fn about_put() -> Operation {
+    operation("putPresence", "State", "Say that you are here")
+        .note("Others see it for 20 seconds.")
+        .body::<PutView>([("here", json!({"client": "w1", "activity": {"reads": "e-3"}}))])
+        .gives_nothing(204, "Others see it.")
+}
+
+pub(crate) fn about_show() -> Operation {
+    let present = json!({"user": "ann", "client": "w1", "activity": {"reads": "e-3"}});
+    operation("getPresence", "State", "Who is here").gives::<PresenceView>(
+        200,
+        "Everybody's windows.",
+        json!({"present": [present]}),
+    )
+}
 
 /// `PUT /presence/{scope}`: I am here. Without an activity: I have left.
 pub(crate) async fn put(
@@ -30,7 +59,8 @@ pub(crate) async fn put(
     Ok(StatusCode::NO_CONTENT)
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Presence")]
 pub(crate) struct PresenceView {
     present: Vec<Present>,
 }

@@ -4,17 +4,34 @@ use axum::Json;
 use axum::body::{Body, to_bytes};
 use axum::extract::State;
 use axum::http::StatusCode;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::json;
 use tandem_auth::SignedDispatch;
 use tandem_protocol::Code;
 
+use crate::description::{Operation, operation};
 use crate::{ApiError, App};
 
 /// A dispatch holds ids and a signature.
 const MAX_BODY: usize = 4 * 1024;
 
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "DispatchAccepted")]
+pub(crate) struct Accepted {
+    accepted: bool,
+}
+
+pub(crate) fn about() -> Operation {
+    operation("processRun", "Service", "A signed dispatch, on the background host")
+        .note("Foreground and background speak to each other here. The signature in the body is the only way in.")
+        .public()
+        .gives::<Accepted>(202, "The signature is good.", json!({"accepted": true}))
+        .refuses([Code::Unauthenticated])
+}
+
 /// Accepts a dispatch and drives its run in a task of its own. 202 means that the signature is good, and no more.
-pub(crate) async fn process(State(app): State<App>, body: Body) -> Result<(StatusCode, Json<Value>), ApiError> {
+pub(crate) async fn process(State(app): State<App>, body: Body) -> Result<(StatusCode, Json<Accepted>), ApiError> {
     let refused =
         || ApiError::new(Code::Unauthenticated, "The dispatch is not signed by this deployment, or it is too old.");
     let body = to_bytes(body, MAX_BODY).await.map_err(|_| refused())?;
@@ -29,5 +46,5 @@ pub(crate) async fn process(State(app): State<App>, body: Body) -> Result<(Statu
             tracing::error!(run = %verified.run(), %error, "the dispatch could not be processed");
         }
     });
-    Ok((StatusCode::ACCEPTED, Json(json!({"accepted": true}))))
+    Ok((StatusCode::ACCEPTED, Json(Accepted { accepted: true })))
 }

@@ -7,22 +7,37 @@
 use axum::extract::{Path, Query, State};
 use axum::http::HeaderValue;
 use axum::response::Response;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use tandem_protocol::{Chunk, Principal, Run, RunId, Seq, ThreadId};
 use tandem_runs::Runtime;
 use tandem_store::{MessageBody, now_ms};
 
 use crate::caller::{Caller, Until};
+use crate::description::{Operation, operation};
 use crate::sse::{EventStream, FINISH, finished, no_content};
 use crate::{ApiError, App};
 
 /// How long the last turn of a thread can be resumed after its end.
 const RESUMABLE_MS: i64 = 60_000;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Asked {
+    /// The number of the first chunk to send; negative: so many before the last one, back to the start of their step.
+    #[schemars(with = "Option<i64>")]
     start_index: Option<String>,
+}
+
+pub(crate) fn about() -> Operation {
+    operation("resumeChat", "Chat", "Go on with a turn, for the AI SDK's transports")
+        .note(
+            "Of a thread: the run under way, or the one that ended within the last minute. `GET /runs/{run}/events` \
+               is the same for everybody else.",
+        )
+        .query::<Asked>()
+        .streams("The chunks from `startIndex` on; `finish` and `[DONE]` where there is nothing to resume.")
+        .gives_nothing(204, "Without `startIndex`: there is nothing to resume.")
 }
 
 pub(crate) async fn stream(

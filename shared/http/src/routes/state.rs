@@ -7,12 +7,14 @@ use axum::body::Body;
 use axum::extract::{Path, Query, State};
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tandem_protocol::{Caller as Door, Code, Principal, Problem};
 use tandem_store::{Attached, Author, Commit, Document, MAX_VALUE_BYTES, Scope, Snapshot, SnapshotCursor};
 
 use crate::caller::Caller;
+use crate::description::{Operation, operation};
 use crate::{ApiError, App, body};
 
 /// Longest body: the longest value, written with room to spare.
@@ -23,23 +25,49 @@ const MAX_LIMIT: usize = 1000;
 /// How often a write that lost every race begins anew.
 const TRIES: usize = 4;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub(crate) struct Asked {
+    /// Only documents whose keys begin so.
     #[serde(default)]
     prefix: String,
+    /// The cursor of the page before, to get the next one.
     cursor: Option<String>,
+    /// How many documents; 500 if absent.
+    #[schemars(with = "Option<u32>", range(min = 1, max = 1000))]
     limit: Option<String>,
 }
 
 /// A page of a snapshot.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Snapshot")]
 pub(crate) struct SnapshotView {
+    /// All pages up to this one are exact at this position of the scope.
     rev: u64,
+    /// In the order of their keys: those of this page, and those of earlier pages that have changed since.
     items: Vec<Document>,
+    /// Keys of earlier pages that do not exist any more.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     deleted: Vec<String>,
+    /// Where the next page begins; absent on the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
     cursor: Option<String>,
+}
+
+fn example() -> Value {
+    json!({
+        "key": "memory/tone",
+        "value": {"text": "Ann writes short replies.", "date": "2025-09-03T10:00:00Z"},
+        "rev": 7,
+        "by": {"user": "ann", "caller": "agent", "runId": "run_01a2b3c4"},
+    })
+}
+
+pub(crate) fn about_snapshot() -> Operation {
+    operation("getSnapshot", "State", "The documents of a scope, as they are at one position")
+        .note("Take in all pages, then follow the changes after the last page's `rev`.")
+        .query::<Asked>()
+        .gives::<SnapshotView>(200, "A page.", json!({"rev": 7, "items": [example()]}))
+        .refuses([Code::Expired])
 }
 
 /// `GET /state/{scope}`: the documents as they are at `rev`.
@@ -61,6 +89,10 @@ pub(crate) async fn snapshot(
     Ok(Json(SnapshotView { rev, items, deleted, cursor: cursor.map(write_cursor) }))
 }
 
+pub(crate) fn about_show() -> Operation {
+    operation("getDocument", "State", "One document").gives::<Document>(200, "The document.", example())
+}
+
 /// `GET /state/{scope}/docs/{key}`
 pub(crate) async fn show(
     State(app): State<App>,
@@ -70,6 +102,14 @@ pub(crate) async fn show(
     let scope = scope_of(&scope)?;
     let found = app.runtime.store().unit(&principal, author(&principal)).get(&scope, &key).await?;
     found.map(Json).ok_or_else(no_document)
+}
+
+pub(crate) fn about_put() -> Operation {
+    operation("putDocument", "State", "Write a document")
+        .note("With `ifRev` only if the document is still at that revision: otherwise 409, with what it is now.")
+        .body::<PutView>([("new", json!({"value": {"text": "Ann writes short replies."}, "ifRev": 0}))])
+        .gives::<Document>(200, "What was written.", example())
+        .refuses([Code::Conflict, Code::Forbidden])
 }
 
 /// `PUT /state/{scope}/docs/{key}`
@@ -85,20 +125,34 @@ pub(crate) async fn put(
     Ok(Json(Document { key, value, rev, by: author(&principal) }))
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DeleteAsked {
+    /// Only if the document is still at this revision.
+    #[schemars(with = "Option<u64>")]
     if_rev: Option<String>,
 }
 
 /// A document that was deleted.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "DeletedDocument")]
 pub(crate) struct Deleted {
     key: String,
+    /// Null.
     value: Value,
+    /// True.
     deleted: bool,
+    /// The scope's position since then.
     rev: u64,
     by: Author,
+}
+
+pub(crate) fn about_delete() -> Operation {
+    let deleted = json!({"key": "memory/tone", "value": null, "deleted": true, "rev": 8, "by": example()["by"]});
+    operation("deleteDocument", "State", "Delete a document")
+        .query::<DeleteAsked>()
+        .gives::<Deleted>(200, "It is deleted.", deleted)
+        .refuses([Code::Conflict, Code::Forbidden, Code::TooLarge])
 }
 
 /// `DELETE /state/{scope}/docs/{key}`
@@ -184,6 +238,17 @@ fn no_document() -> ApiError {
 
 fn author(principal: &Principal) -> Author {
     Author { user: principal.user.clone(), caller: Door::Http, run_id: None }
+}
+
+/// What to write, for the description.
+#[derive(JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[allow(dead_code)]
+struct PutView {
+    /// Any JSON of at most 200 KB.
+    value: Value,
+    /// The revision that the document must have; 0: it must not exist.
+    if_rev: Option<u64>,
 }
 
 struct Put {

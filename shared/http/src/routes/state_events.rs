@@ -5,12 +5,16 @@ use axum::extract::{Path, Query, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use bytes::{BufMut, Bytes, BytesMut};
+use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::json;
 use serde_json::value::RawValue;
-use tandem_store::{ScopeFollower, StateFrame, StoreError};
+use tandem_protocol::Code;
+use tandem_store::{Change, ScopeFollower, StateFrame, StoreError};
 use tokio::time::Instant;
 
 use crate::caller::{Caller, Until, WantsJson};
+use crate::description::{Operation, operation};
 use crate::routes::events::{Asked, seen, wait};
 use crate::routes::state::scope_of;
 use crate::stream::{BATCH, Source, Stop, follow};
@@ -18,6 +22,30 @@ use crate::{ApiError, App};
 
 /// Bytes of changes in one JSON answer, roughly: whole commits are given.
 const MAX_BYTES: usize = 2 * 1024 * 1024;
+
+/// A stream of changes, as it looks.
+const STREAM: &str = ": stream-open\nretry: 250\n\nid: 7\ndata: {\"rev\":7,\"key\":\"view\",\"deleted\":true,\
+                      \"by\":{\"user\":\"ann\",\"caller\":\"http\"}}\n\n";
+
+pub(crate) fn about() -> Operation {
+    let change = json!({"rev": 7, "key": "view", "value": {"view": "inbox"}, "by": {"user": "ann", "caller": "http"}});
+    operation("followScope", "State", "The changes of a scope after a position")
+        .note("A stream, or JSON with `Accept: application/json`. The changes of one commit have the same `rev`.")
+        .query::<Asked>()
+        .header("Last-Event-ID", "What EventSource sends when it comes back: the last position that it has.")
+        .streams_of::<Change>(
+            "The changes as they are committed.",
+            "ChangeEvent",
+            "The scope's position; only on the last change of a commit.",
+            STREAM,
+        )
+        .gives::<Page>(
+            200,
+            "With `Accept: application/json`: the changes that are there.",
+            json!({"events": [change], "next": 7}),
+        )
+        .refuses([Code::Expired])
+}
 
 pub(crate) async fn changes(
     State(app): State<App>,
@@ -38,8 +66,11 @@ pub(crate) async fn changes(
     Ok(follow(&app.runtime, deadline, ScopeEvents(follower)))
 }
 
-#[derive(Serialize)]
+/// Changes of a scope.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Changes")]
 struct Page {
+    #[schemars(with = "Vec<Change>")]
     events: Vec<Box<RawValue>>,
     /// The cursor for the next request's `after`.
     next: u64,

@@ -5,44 +5,62 @@ use axum::body::Body;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use futures::stream::{StreamExt, TryStreamExt};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tandem_protocol::{Code, Principal, Problem, RunId, ThreadId, UiMessage};
 use tandem_runs::{Runtime, ThreadChange};
 use tandem_store::{MessageBody, Thread, ThreadList, new_id, now_ms};
 
 use crate::caller::Caller;
+use crate::description::{Operation, fields_never_null, operation};
 use crate::routes::window::cursor::write_position;
-use crate::view::{PageView, ThreadView, ui_message};
+use crate::view::{PageView, ThreadView, position, ui_message};
 use crate::{ApiError, App, body};
 
 /// Most items of a page.
 const MAX_LIMIT: u32 = 100;
+/// Longest cursor of a list of conversations, in characters.
+const MAX_CURSOR: usize = 200;
 /// Logs that are folded side by side.
 const READS: usize = 8;
 const MAX_BODY: usize = 16 * 1024;
 /// Longest title, in characters.
 pub(crate) const MAX_TITLE: usize = 200;
 
-#[derive(Deserialize)]
+#[derive(Deserialize, JsonSchema)]
 pub(crate) struct Asked {
+    /// The cursor of the page before, to get the next one.
+    #[schemars(extend("pattern" = "^[ -~]{0,200}$"))]
     cursor: Option<String>,
+    /// How many conversations; 20 if absent.
+    #[schemars(range(min = 1, max = 100))]
     limit: Option<u32>,
     /// Only titles that hold this.
     q: Option<String>,
+    /// True: only archived ones. Otherwise only those that are not archived.
     #[serde(default)]
     archived: bool,
+    /// True: those that others share with the tenant. Otherwise your own.
     #[serde(default)]
     shared: bool,
 }
 
-impl Asked {
-    fn limit(&self, default: u32) -> Result<u32, ApiError> {
-        match self.limit {
-            None => Ok(default),
-            Some(limit) if (1..=MAX_LIMIT).contains(&limit) => Ok(limit),
-            Some(_) => Err(ApiError::invalid("?limit", format!("must be 1 to {MAX_LIMIT}"))),
-        }
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct AskedMessages {
+    /// The cursor of the page before, to get the next one.
+    #[schemars(extend("pattern" = "^[0-9]{1,18}$"))]
+    cursor: Option<String>,
+    /// How many messages; 50 if absent.
+    #[schemars(range(min = 1, max = 100))]
+    limit: Option<u32>,
+}
+
+fn limit(asked: Option<u32>, default: u32) -> Result<u32, ApiError> {
+    match asked {
+        None => Ok(default),
+        Some(limit) if (1..=MAX_LIMIT).contains(&limit) => Ok(limit),
+        Some(_) => Err(ApiError::invalid("?limit", format!("must be 1 to {MAX_LIMIT}"))),
     }
 }
 
@@ -52,13 +70,32 @@ pub(crate) async fn own_thread(runtime: &Runtime, principal: &Principal, id: &st
     runtime.store().thread(principal, &id).await?.ok_or_else(ApiError::no_thread)
 }
 
+pub(crate) fn about_list() -> Operation {
+    operation("listThreads", "Threads", "Your conversations, newest first")
+        .query::<Asked>()
+        .gives::<PageView<ThreadView>>(200, "A page.", json!({"items": [example()]}))
+}
+
+fn example() -> Value {
+    json!({
+        "threadId": "01a2b3c4",
+        "title": "Pilot at Northwind",
+        "owner": "ann",
+        "shared": false,
+        "archived": false,
+        "messages": 2,
+        "createdAt": 1_756_900_000_000_i64,
+    })
+}
+
 pub(crate) async fn list(
     State(app): State<App>,
     Caller(principal): Caller,
     Query(asked): Query<Asked>,
 ) -> Result<Json<PageView<ThreadView>>, ApiError> {
-    let limit = asked.limit(20)?;
-    if asked.cursor.as_ref().is_some_and(|cursor| cursor.len() > 200 || !cursor.is_ascii()) {
+    let limit = limit(asked.limit, 20)?;
+    let is_cursor = |text: &String| text.len() <= MAX_CURSOR && text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+    if !asked.cursor.as_ref().is_none_or(is_cursor) {
         return Err(ApiError::invalid("?cursor", "must come from an earlier page"));
     }
     let list = ThreadList {
@@ -72,11 +109,23 @@ pub(crate) async fn list(
     Ok(Json(PageView { items: page.items.into_iter().map(ThreadView::from).collect(), cursor: page.cursor }))
 }
 
-#[derive(Deserialize, Default)]
+/// A new conversation.
+#[derive(Deserialize, Default, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 struct New {
+    /// Its id; a new one is made if absent.
     thread_id: Option<ThreadId>,
+    /// Cut after 200 characters.
     title: String,
+}
+
+pub(crate) fn about_create() -> Operation {
+    operation("createThread", "Threads", "Begin a conversation")
+        .note("Not needed before a turn: a turn without a thread begins one.")
+        .body::<New>([("titled", json!({"title": "Pilot at Northwind"}))])
+        .body_is_optional()
+        .gives::<ThreadView>(201, "The conversation, without messages.", example())
+        .refuses([Code::Conflict])
 }
 
 pub(crate) async fn create(
@@ -103,12 +152,38 @@ pub(crate) async fn create(
     }
 }
 
+pub(crate) fn about_show() -> Operation {
+    operation("getThread", "Threads", "One conversation").gives::<ThreadView>(200, "The conversation.", example())
+}
+
 pub(crate) async fn show(
     State(app): State<App>,
     Caller(principal): Caller,
     Path(thread): Path<String>,
 ) -> Result<Json<ThreadView>, ApiError> {
     Ok(Json(own_thread(&app.runtime, &principal, &thread).await?.into()))
+}
+
+/// What to change of a conversation, for the description.
+#[derive(JsonSchema)]
+#[schemars(deny_unknown_fields, transform = fields_never_null)]
+#[allow(dead_code)]
+struct ChangeView {
+    /// Its title.
+    #[schemars(length(min = 1, max = 200), extend("pattern" = "\\S"))]
+    title: Option<String>,
+    /// Whether everybody in the tenant gets at it.
+    shared: Option<bool>,
+    /// Whether it is left out of the list.
+    archived: Option<bool>,
+}
+
+pub(crate) fn about_change() -> Operation {
+    operation("changeThread", "Threads", "Rename, share or archive a conversation")
+        .note("For its owner.")
+        .body::<ChangeView>([("shared", json!({"shared": true}))])
+        .gives::<ThreadView>(200, "The conversation.", example())
+        .refuses([Code::Forbidden, Code::Conflict])
 }
 
 /// `PATCH /threads/{thread}`: `title`, `shared`, `archived`, for the owner.
@@ -147,6 +222,13 @@ fn read_change(bytes: &[u8]) -> Result<ThreadChange, ApiError> {
     if problem.errors.is_empty() { Ok(change) } else { Err(ApiError(Box::new(problem))) }
 }
 
+pub(crate) fn about_delete() -> Operation {
+    operation("deleteThread", "Threads", "Delete a conversation, with everything in it")
+        .note("For its owner. It exists for nobody from then on.")
+        .gives_nothing(204, "It is deleted.")
+        .refuses([Code::Forbidden, Code::Conflict, Code::ThreadBusy])
+}
+
 /// `DELETE /threads/{thread}`: for the owner. It exists for nobody from now on.
 pub(crate) async fn delete(
     State(app): State<App>,
@@ -158,7 +240,8 @@ pub(crate) async fn delete(
     Ok(StatusCode::NO_CONTENT)
 }
 
-#[derive(Serialize)]
+/// A page of messages, oldest first.
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Messages {
     #[serde(flatten)]
@@ -170,22 +253,33 @@ pub(crate) struct Messages {
     position: String,
 }
 
+pub(crate) fn about_messages() -> Operation {
+    let message = json!({"id": "m1", "role": "user", "parts": [{"type": "text", "text": "Hello"}]});
+    operation("listMessages", "Threads", "What was said, oldest first")
+        .note(
+            "The message of a run that is under way is left out, and `activeRunId` names the run: its stream gives the \
+             message whole.",
+        )
+        .query::<AskedMessages>()
+        .gives::<Messages>(200, "A page.", json!({"items": [message], "position": "7.3.1"}))
+}
+
 /// The messages of a thread, oldest first. The message of a run that is under way is left out: the run's own stream
 /// gives it whole, and a stock client that had a part of it would show it twice.
 pub(crate) async fn messages(
     State(app): State<App>,
     Caller(principal): Caller,
     Path(thread): Path<String>,
-    Query(asked): Query<Asked>,
+    Query(asked): Query<AskedMessages>,
 ) -> Result<Json<Messages>, ApiError> {
     let thread = own_thread(&app.runtime, &principal, &thread).await?;
     let from = match asked.cursor.as_deref() {
         None => 0,
-        Some(cursor) => cursor.parse().map_err(|_| ApiError::invalid("?cursor", "must come from an earlier page"))?,
+        Some(cursor) => position(cursor)?,
     };
     let store = app.runtime.store();
     let position = write_position(&app.runtime.position_now(&thread).await?);
-    let page = store.message_page(&thread, from, u64::from(asked.limit(50)?)).await?;
+    let page = store.message_page(&thread, from, u64::from(limit(asked.limit, 50)?)).await?;
     let shown = page.items.into_iter().filter(|message| match &message.body {
         MessageBody::User { .. } => true,
         MessageBody::Assistant { run } => thread.active.as_ref() != Some(run),

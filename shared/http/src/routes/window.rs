@@ -3,6 +3,7 @@
 
 pub(crate) mod cursor;
 mod encode;
+mod event;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -26,6 +27,7 @@ use crate::view::ThreadView;
 use crate::{ApiError, App};
 use cursor::{Asked, Cursor};
 use encode::Events;
+pub(crate) use event::about;
 
 /// Most scopes of one stream.
 const MAX_SCOPES: usize = 20;

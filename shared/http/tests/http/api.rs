@@ -105,6 +105,16 @@ impl Api {
         self.send(request(Method::POST, path, &[], &body.to_string())).await
     }
 
+    /// Starts a turn and gives its chunks, to the end.
+    pub(crate) async fn turn(&self, body: &Value) -> Vec<Value> {
+        let request = request(Method::POST, "/api/agent-chat", &[], &body.to_string());
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let bytes = to_bytes(response.into_body(), usize::MAX).await.unwrap();
+        let text = std::str::from_utf8(&bytes).unwrap();
+        let data = text.lines().filter_map(|line| line.strip_prefix("data: ")).filter(|data| *data != "[DONE]");
+        data.map(|json| serde_json::from_str(json).unwrap()).collect()
+    }
+
     /// With an idempotency key.
     pub(crate) async fn post_once(&self, path: &str, key: &str, body: &Value) -> Answer {
         self.send(request(Method::POST, path, &[("idempotency-key", key)], &body.to_string())).await

@@ -5,8 +5,10 @@
 mod actions;
 mod api;
 mod calls;
+mod catalogue;
 mod keys;
 mod mcp;
+mod one_more;
 mod sample;
 mod state;
 mod tools;

@@ -1,5 +1,6 @@
 //! Documents and their changes.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tandem_protocol::{Caller, RunId, UserId};
@@ -9,7 +10,7 @@ use crate::items::{Item, key_item, n, number, s, text};
 use crate::keys::{self, Key};
 
 /// Who changed something, and through which door.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Author {
     pub user: UserId,
@@ -20,7 +21,7 @@ pub struct Author {
 }
 
 /// One value of a scope.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Document {
     pub key: String,
     pub value: Value,
@@ -30,7 +31,7 @@ pub struct Document {
 }
 
 /// One entry of a scope's feed; the entries of one commit have the same `rev`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Change {
     pub rev: u64,
     pub key: String,
@@ -40,7 +41,7 @@ pub struct Change {
 }
 
 /// What was done to a document. On the wire `"value": ...` or `"deleted": true`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Written {
     Value(Value),

@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tandem_protocol::{Principal, UserId};
@@ -29,7 +30,7 @@ pub(super) const PRESENCE_END: &str = "PRESENCE$";
 const FORGET: Duration = Duration::from_secs(120);
 
 /// A client that is here.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Present {
     pub user: UserId,

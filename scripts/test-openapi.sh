@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# The running server keeps what /openapi.json says: schemathesis calls every operation with generated inputs, good ones
+# and bad ones, and finds no answer that is not described, and no 500.
+#
+#   scripts/test-openapi.sh                  a minute
+#   EXAMPLES=500 scripts/test-openapi.sh     500 examples for each operation; further arguments go to `st run`
+set -euo pipefail
+cd "$(dirname "$0")/.."
+target="${CARGO_TARGET_DIR:-$PWD/target}"
+venv=.tools/schemathesis
+package="schemathesis==4.32.*"
+if [ "$(cat "$venv/installed" 2>/dev/null)" != "$package" ]; then
+  command -v python3 >/dev/null || { echo "python3 is needed" >&2; exit 1; }
+  echo "Installing $package into $venv" >&2
+  rm -rf "$venv"
+  python3 -m venv "$venv" || { echo "python3 has no venv module (Debian: apt-get install python3-venv)" >&2; exit 1; }
+  "$venv/bin/pip" install --quiet --disable-pip-version-check "$package"
+  echo "$package" >"$venv/installed"
+fi
+cargo build --quiet --bin tandem
+
+work="$(mktemp -d)"
+# Only what this script says: a key in the environment would choose a real model.
+env -i PATH="$PATH" HOME="$work" MODEL=scripted RUST_LOG="${RUST_LOG:-error}" OUTBOX_DIR="$work/outbox" \
+  STREAM_WINDOW_MS=300 KEEP_ALIVE_MS=100 \
+  "$target/debug/tandem" dev --port 0 --data "$work/data" 2>"$work/log" &
+server=$!
+trap 'kill "$server" 2>/dev/null; wait "$server" 2>/dev/null || true; rm -rf "$work"' EXIT
+url=
+for _ in $(seq 200); do
+  url="$(sed -nE 's/^tandem dev at (http[^,]*),.*/\1/p' "$work/log")"
+  [ -n "$url" ] && break
+  kill -0 "$server" 2>/dev/null || { cat "$work/log" >&2; exit 1; }
+  sleep 0.1
+done
+[ -n "$url" ] || { echo "tandem dev did not start" >&2; cat "$work/log" >&2; exit 1; }
+
+status=0
+SCHEMATHESIS_HOOKS=tests/openapi/hooks.py PYTHONDONTWRITEBYTECODE=1 \
+  "$venv/bin/st" --config-file tests/openapi/schemathesis.toml run "$url/openapi.json" \
+  --max-examples "${EXAMPLES:-5}" --continue-on-failure "$@" || status=$?
+if [ "$status" -ne 0 ]; then
+  echo "--- what the server wrote:" >&2
+  tail -50 "$work/log" >&2
+fi
+exit "$status"
