@@ -7,7 +7,7 @@ use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use serde_json::Value;
 use tandem_actions::{ActionError, Call, Effect, result_of};
-use tandem_protocol::{Caller, Chunk, ProgressData, ToolCall, ToolCallId};
+use tandem_protocol::{Caller, Chunk, ProgressData, StateData, ToolCall, ToolCallId};
 use tandem_store::{Outcome, Slot};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -15,6 +15,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Stop;
 use crate::turn::Turn;
+
+/// What a call under way has to say.
+enum Report {
+    Progress(ToolCallId, ProgressData),
+    /// It has changed documents.
+    Changed(StateData),
+}
 
 impl Turn<'_> {
     /// Stores the intent of `calls` and runs them.
@@ -72,21 +79,21 @@ impl Turn<'_> {
     }
 
     async fn run_together(&mut self, calls: Vec<ToolCall>) -> Result<(), Stop> {
-        let (progress, mut reports) = mpsc::unbounded_channel();
+        let (reporter, mut reports) = mpsc::unbounded_channel();
         let registry = Arc::clone(self.agent.registry());
         let mut running: FuturesUnordered<_> = calls
             .into_iter()
             .map(|call| {
                 let registry = Arc::clone(&registry);
-                let context = self.call(&call, progress.clone());
+                let context = self.call(&call, reporter.clone());
                 async move { (call.id, registry.call(&call.name, call.input, context).await) }
             })
             .collect();
-        drop(progress);
+        drop(reporter);
         loop {
             tokio::select! {
                 biased;
-                Some((id, data)) = reports.recv() => self.show_progress(&id, data).await?,
+                Some(report) = reports.recv() => self.show_report(report).await?,
                 done = running.next() => match done {
                     Some((id, result)) => self.show(&id, result).await?,
                     None => return Ok(()),
@@ -95,10 +102,14 @@ impl Turn<'_> {
         }
     }
 
-    fn call(&self, call: &ToolCall, progress: mpsc::UnboundedSender<(ToolCallId, ProgressData)>) -> Call {
-        let id = call.id.clone();
+    fn call(&self, call: &ToolCall, reporter: mpsc::UnboundedSender<Report>) -> Call {
+        let (id, changes) = (call.id.clone(), reporter.clone());
+        // Nobody listens any more when the call is being given up.
+        let store = self.agent.store.telling(Arc::new(move |scope, rev| {
+            let _ = changes.send(Report::Changed(StateData { scope: scope.to_string(), rev }));
+        }));
         Call {
-            store: self.agent.store.clone(),
+            store,
             principal: self.run.owner.clone(),
             caller: Caller::Agent,
             run: Some(self.run.run_id.clone()),
@@ -111,15 +122,18 @@ impl Turn<'_> {
             deadline: self.hard,
             cancel: CancellationToken::new(),
             progress: Some(Arc::new(move |data| {
-                // Nobody listens any more when the call is being given up.
-                let _ = progress.send((id.clone(), data));
+                let _ = reporter.send(Report::Progress(id.clone(), data));
             })),
         }
     }
 
-    async fn show_progress(&mut self, id: &ToolCallId, data: ProgressData) -> Result<(), Stop> {
+    async fn show_report(&mut self, report: Report) -> Result<(), Stop> {
         self.progressed.store(true, Ordering::Relaxed);
-        Ok(self.log.push(Chunk::DataProgress { id: id.to_string(), data }).await?)
+        let chunk = match report {
+            Report::Progress(id, data) => Chunk::DataProgress { id: id.to_string(), data },
+            Report::Changed(data) => Chunk::DataState { data, transient: true },
+        };
+        Ok(self.log.push(chunk).await?)
     }
 
     /// Shows an outcome that is stored.

@@ -43,8 +43,8 @@ pub use runs::{DueRun, EndWrite, RunWrite};
 pub use start::{StartRefused, StartWrite};
 pub use state::{
     Attached, Author, CallPart, Change, Commit, Document, List, MAX_ACTIVITY_BYTES, MAX_COMMIT_BYTES, MAX_DOCUMENTS,
-    MAX_KEY_BYTES, MAX_STATE_FRAME_BYTES, MAX_VALUE_BYTES, PRESENCE_TTL, Present, Progress, ProgressPart, Scope,
-    ScopeFollower, Slot, Snapshot, SnapshotCursor, StateError, StateFrame, Unit, Written,
+    MAX_KEY_BYTES, MAX_STATE_FRAME_BYTES, MAX_VALUE_BYTES, OnCommit, PRESENCE_TTL, Present, Progress, ProgressPart,
+    Scope, ScopeFollower, Slot, Snapshot, SnapshotCursor, StateError, StateFrame, Unit, Written,
 };
 pub use table::DUE_SHARDS;
 pub use thread_list::ThreadList;
@@ -67,6 +67,8 @@ pub struct Store {
     scopes: Watches<state::ScopeSeen>,
     /// The threads that somebody follows in this process.
     watched_threads: Watches<thread_watch::ThreadSeen>,
+    /// Who is told of the commits of this handle.
+    on_commit: state::Told,
     /// How long the log of a run is kept, in seconds.
     retention: i64,
 }
@@ -85,6 +87,7 @@ impl Store {
             feeds: Feeds::default(),
             scopes: Watches::default(),
             watched_threads: Watches::default(),
+            on_commit: state::Told::default(),
             retention: RETENTION_SECONDS,
         }
     }

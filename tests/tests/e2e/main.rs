@@ -7,6 +7,7 @@ mod bad_input;
 mod cli;
 mod foreign;
 mod lambda;
+mod latency;
 mod main_path;
 mod one_run;
 mod reconnect;

@@ -36,9 +36,13 @@ async fn a_turn_streams_to_its_end_and_outlives_a_restart() {
     let done = ["message-metadata", "finish-step"];
     let said = ["start-step", "text-start", "text-delta", "text-end"];
     let output = "tool-output-available";
-    let steps = [&call(output)[..], &done, &call(output), &done, &said, &done].concat();
+    // The reply changes documents, and the log tells which scope to look at.
+    let changed = [&call("data-state")[..], &[output]].concat();
+    let steps = [&call(output)[..], &done, &changed, &done, &said, &done].concat();
     assert_eq!(log.types(), [&["start", "data-attempt"][..], &steps, &["finish"]].concat());
     assert_eq!(log.attempts(), ["1 background claimed"]);
+    let state = &log.of_type("data-state")[0];
+    assert_eq!(*state, json!({"type": "data-state", "data": {"scope": "app:inbox", "rev": 1}, "transient": true}));
     log.finished(1);
 
     let [listed, reply] = &outputs(&log)[..] else { panic!("{:?}", log.types()) };

@@ -248,3 +248,27 @@ async fn foreign_things_cannot_be_followed() {
         assert_eq!(refused["status"], 400, "{query}");
     }
 }
+
+#[tokio::test]
+async fn the_agent_takes_one_of_a_person_s_windows_somewhere() {
+    let split = Split::start(2, 1, &[]).await;
+    let apis = [split.api(0), split.api(1)];
+    let mut windows = [Window::open(&apis[0], "scope=user").await, Window::open(&apis[1], "scope=user").await];
+    let run = apis[0].start(&json!({"message": "/navigate {\"view\":\"email\",\"emailId\":\"e-3\"}"})).await.run;
+    let mut went = 0;
+    for (window, api) in windows.iter_mut().zip(&apis) {
+        let command = window.until(|event| event["type"] == "state" && event["key"] == "navigate").await;
+        assert_eq!(json!([command["value"]["to"]["emailId"], command["by"]["runId"]]), json!(["e-3", run]));
+        // Both know of it; the one that takes it goes.
+        let mut taken = command["value"].clone();
+        taken["taken"] = true.into();
+        let put = api.request(Method::PUT, "/state/user/docs/navigate");
+        let answer = api.answer(put.json(&json!({"value": taken, "ifRev": command["rev"]}))).await;
+        went += usize::from(answer.status == 200);
+        assert!(answer.status == 200 || answer.body["current"]["value"]["taken"] == true, "{answer:?}");
+    }
+    assert_eq!(went, 1);
+    apis[1].run_is(&run, "completed").await;
+    let log = apis[1].log(&run).await;
+    assert_eq!(log.of_type("data-state")[0]["data"]["scope"], "user");
+}

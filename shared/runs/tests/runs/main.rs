@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod claims;
+mod deleted;
 mod harness;
 mod log;
 mod providers;

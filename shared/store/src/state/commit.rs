@@ -173,7 +173,11 @@ impl Unit {
     fn finish(&mut self) -> Vec<(Scope, u64)> {
         let touched = std::mem::take(&mut self.scopes).into_iter();
         let written = touched.filter(|touched| !touched.writes.is_empty());
-        let told = written.inspect(|touched| self.store.scopes.nudge(&touched.partition));
-        told.map(|touched| (touched.scope, touched.pos + 1)).collect()
+        let told = written.map(|touched| {
+            self.store.scopes.nudge(&touched.partition);
+            self.store.on_commit.tell(&touched.scope, touched.pos + 1);
+            (touched.scope, touched.pos + 1)
+        });
+        told.collect()
     }
 }

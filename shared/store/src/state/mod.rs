@@ -17,6 +17,7 @@ mod presence;
 mod reads;
 mod scope;
 mod snapshot;
+mod told;
 mod unit;
 
 pub use attached::{Attached, CallPart, Progress, ProgressPart, Slot};
@@ -31,4 +32,6 @@ pub use list::List;
 pub use presence::{MAX_ACTIVITY_BYTES, PRESENCE_TTL, Present};
 pub use scope::Scope;
 pub use snapshot::{Snapshot, SnapshotCursor};
+pub use told::OnCommit;
+pub(crate) use told::Told;
 pub use unit::Unit;
