@@ -95,7 +95,13 @@ impl Turn<'_> {
                 biased;
                 Some(report) = reports.recv() => self.show_report(report).await?,
                 done = running.next() => match done {
-                    Some((id, result)) => self.show(&id, result).await?,
+                    Some((id, result)) => {
+                        // First what it has said on the way.
+                        while let Ok(report) = reports.try_recv() {
+                            self.show_report(report).await?;
+                        }
+                        self.show(&id, result).await?;
+                    }
                     None => return Ok(()),
                 },
             }
