@@ -18,3 +18,4 @@ mod store_away;
 mod takeover;
 mod threads;
 mod window;
+mod window_cost;

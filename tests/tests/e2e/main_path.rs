@@ -67,10 +67,11 @@ async fn a_turn_streams_to_its_end_and_outlives_a_restart() {
     let messages = api.read(&format!("/threads/{thread}/messages")).await;
     let finish = &log.of_type("finish")[0];
     let want = json!({"items": [
-        {"id": messages["items"][0]["id"], "role": "user", "parts": [{"type": "text", "text": FIRST}]},
+        {"id": messages["items"][0]["id"], "role": "user", "parts": [{"type": "text", "text": FIRST}],
+         "metadata": {"author": "you", "createdAt": messages["items"][0]["metadata"]["createdAt"]}},
         {"id": log.of_type("start")[0]["messageId"], "role": "assistant", "parts": log.parts(),
          "metadata": finish["messageMetadata"], "runId": run},
-    ]});
+    ], "position": messages["position"]});
     assert_eq!(messages, want);
     // The log, byte for byte.
     assert_eq!(api.log(&run).await, log);

@@ -91,12 +91,12 @@ async fn resumable(runtime: &Runtime, principal: &Principal, id: &str) -> Result
     let store = runtime.store();
     if id.starts_with("run_")
         && let Ok(run) = RunId::new(id)
-        && store.run(&run).await?.is_some()
+        && let Some(run) = store.run_for(principal, &run).await?
     {
-        // A foreign or deleted run answers like an unknown one.
-        let run = store.run_for(principal, &run).await?;
-        return Ok(run.filter(|run| run.expires_at.is_none_or(|expires| expires > now_ms() / 1000)));
+        let gone = run.expires_at.is_some_and(|expires| expires <= now_ms() / 1000);
+        return Ok(Some(run).filter(|_| !gone));
     }
+    // A foreign run or a deleted one answers like an unknown one: as a thread that does not exist.
     let thread = ThreadId::new(id).map_err(|_| unknown())?;
     // A new chat asks before it has said anything: nothing to resume, and no error.
     let Some(thread) = store.thread(principal, &thread).await? else { return Ok(None) };
