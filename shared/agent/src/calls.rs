@@ -7,7 +7,7 @@ use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use serde_json::Value;
 use tandem_actions::{ActionError, Call, Effect, result_of};
-use tandem_protocol::{Caller, Chunk, ProgressData, StateData, ToolCall, ToolCallId};
+use tandem_protocol::{Chunk, ProgressData, StateData, ToolCall, ToolCallId};
 use tandem_store::{Outcome, Slot};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -117,10 +117,10 @@ impl Turn<'_> {
         Call {
             store,
             principal: self.run.owner.clone(),
-            caller: Caller::Agent,
+            caller: self.caller,
             run: Some(self.run.run_id.clone()),
-            thread: Some(self.run.thread_id.clone()),
-            turn: Some(self.run.turn_id.clone()),
+            thread: self.run.thread_id.clone(),
+            turn: self.run.turn_id.clone(),
             tool_call: Some(call.id.clone()),
             once: None,
             idempotency_key: Call::key_of(&self.run.run_id, &call.id),

@@ -6,7 +6,7 @@
 use futures::stream::{StreamExt, TryStreamExt};
 use serde_json::{Value, json};
 use tandem_model::{Message, ToolResult, ToolUse};
-use tandem_protocol::{CallState, End, Part, Run, Step, Transcript};
+use tandem_protocol::{CallState, End, Part, Run, Step, ToolCall, Transcript};
 use tandem_store::{Input, MessageBody, Store};
 
 use crate::Stop;
@@ -28,13 +28,15 @@ pub(crate) struct History {
 
 pub(crate) async fn load(store: &Store, run: &Run, input: &Input) -> Result<History, Stop> {
     let user_n = input.message_n.saturating_sub(1);
-    let thread = store.any_thread(&run.owner.tenant, &run.thread_id).await?;
+    let (tenant, Some(thread_id)) = (&run.owner.tenant, &run.thread_id) else {
+        return Ok(History { before: Vec::new(), text: input.text.clone() });
+    };
+    let thread = store.any_thread(tenant, thread_id).await?;
     let said = match &thread {
         // Begin with a user's message: they stand at even positions.
         Some(thread) => store.messages(thread, user_n.saturating_sub(MAX_MESSAGES) & !1, user_n).await?,
         None => Vec::new(),
     };
-    let (tenant, thread_id) = (&run.owner.tenant, &run.thread_id);
     let before: Vec<Said> = futures::stream::iter(said)
         .map(|message| async {
             match message.body {
@@ -114,7 +116,7 @@ fn push_steps<'a>(messages: &mut Vec<Message>, steps: impl IntoIterator<Item = &
             .collect();
         let results: Vec<ToolResult> = calls_of(&step.parts)
             .map(|call| {
-                let (output, is_error) = result(&call.state);
+                let (output, is_error) = result(call);
                 let output = shortened(output, &call.id);
                 ToolResult { id: call.id.to_string(), name: call.name.clone(), output, is_error }
             })
@@ -150,12 +152,27 @@ fn object(input: &Value) -> Value {
     if input.is_object() { input.clone() } else { json!({}) }
 }
 
-fn result(state: &CallState) -> (String, bool) {
-    match state {
+const UNANSWERED: &str = "The user was asked to approve this and went on without an answer. Nothing was run.";
+
+/// What a person said, as data: a reason is a person's words and no instruction of ours.
+fn denied(call: &ToolCall) -> String {
+    let reason = call.approval.as_ref().and_then(|approval| approval.reason.as_deref());
+    match reason {
+        Some(reason) => format!("The user did not approve this; nothing was run. Their reason: {reason}"),
+        None => "The user did not approve this; nothing was run.".into(),
+    }
+}
+
+fn result(call: &ToolCall) -> (String, bool) {
+    match &call.state {
         CallState::Done(Value::String(text)) => (text.clone(), false),
         CallState::Done(output) => (output.to_string(), false),
         CallState::Failed(text) => (text.clone(), true),
-        CallState::Streaming(_) | CallState::Ready => ("Interrupted before it began; nothing was run.".into(), true),
+        CallState::Denied => (denied(call), true),
+        CallState::AwaitingApproval => (UNANSWERED.into(), true),
+        CallState::Streaming(_) | CallState::Ready | CallState::Approved => {
+            ("Interrupted before it began; nothing was run.".into(), true)
+        }
         CallState::Intended => ("Interrupted: it may or may not have happened.".into(), true),
     }
 }

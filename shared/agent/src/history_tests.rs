@@ -3,7 +3,7 @@ use tandem_protocol::{Chunk, FinishReason, ToolCallId};
 
 fn call(n: u32, state: CallState) -> Part {
     let id = ToolCallId::new(format!("c{n}")).unwrap();
-    Part::Call(tandem_protocol::ToolCall { id, name: "email".into(), input: json!({"n": n}), state, progress: None })
+    Part::Call(ToolCall { id, name: "email".into(), input: json!({"n": n}), state, progress: None, approval: None })
 }
 
 fn text(text: &str) -> Part {
@@ -50,6 +50,11 @@ fn histories_are_valid_whatever_happened_before() {
         vec![user("a"), answer(vec![step(vec![text("")])], stop())],
         vec![user("a"), answer(vec![step(vec![text("x"), call(1, CallState::Intended)])], End::Error("e".into()))],
         vec![user("a"), answer(vec![step(vec![call(1, CallState::Streaming("{".into()))])], End::Abort)],
+        vec![
+            user("a"),
+            answer(vec![step(vec![call(1, CallState::AwaitingApproval)])], End::Finish(FinishReason::ToolCalls)),
+        ],
+        vec![user("a"), answer(vec![step(vec![call(1, CallState::Denied), call(2, CallState::Approved)])], End::Abort)],
         vec![
             user("a"),
             answer(

@@ -3,6 +3,8 @@
 //! The agent knows nothing of claims and clocks of runs: it is given a log that it may write, a transcript of
 //! what the log says so far, and a time until which it may begin new things.
 
+mod action;
+mod approvals;
 mod ask;
 mod calls;
 mod history;
@@ -62,6 +64,8 @@ pub struct Turned {
 #[derive(Debug)]
 pub enum TurnEnd {
     Finished(FinishReason),
+    /// A person must agree to calls; all others of the step are settled.
+    AwaitingApproval,
     /// The reason, and a text for people.
     Failed(EndReason, String),
     /// The time was up; what is open is closed and `data-continue` is stored.

@@ -1,11 +1,12 @@
-//! The loop of a turn: settle what was begun, ask the model, run its calls, again.
+//! The loop of a turn: settle what was begun, ask the model, run its calls, again. Where a person must agree to a call
+//! the run ends, and the next run of the turn goes on here.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::json;
 use tandem_model::{ModelError, Request, ToolSpec};
-use tandem_protocol::{CallState, Chunk, EndReason, FinishReason, Part, Run, ToolCall, Usage};
-use tandem_store::{AppendError, LogWriter};
+use tandem_protocol::{CallState, Caller, Chunk, EndReason, FinishReason, Part, Run, ToolCall, Usage};
+use tandem_store::{AppendError, Input, LogWriter, PendingApproval};
 use tokio::time::Instant;
 
 use crate::history::{self, History};
@@ -16,6 +17,8 @@ use crate::{Agent, Setup, Stop, TurnEnd, Turned, prompt};
 pub(crate) struct Turn<'a> {
     pub(crate) agent: &'a Agent,
     pub(crate) run: Run,
+    /// The door that calls come through: the agent's, or the one of a person's action.
+    pub(crate) caller: Caller,
     pub(crate) log: Recorder<'a>,
     pub(crate) soft: Instant,
     pub(crate) hard: Instant,
@@ -25,26 +28,34 @@ pub(crate) struct Turn<'a> {
 pub(crate) async fn run(agent: &Agent, setup: Setup<'_>, log: &LogWriter) -> Turned {
     let Setup { run, transcript, soft, hard, progressed } = setup;
     let recorder = Recorder::new(log, transcript, run.run_id.clone(), run.attempt);
-    let mut turn = Turn { agent, run, log: recorder, soft, hard, progressed };
+    let mut turn = Turn { agent, run, caller: Caller::Agent, log: recorder, soft, hard, progressed };
     let end = match turn.work().await {
-        Ok(reason) => TurnEnd::Finished(reason),
+        Ok(end) => end,
         Err(stop) => turn.stop(stop).await,
     };
     Turned { end, transcript: turn.log.transcript }
 }
 
 impl Turn<'_> {
-    async fn work(&mut self) -> Result<FinishReason, Stop> {
-        let prepared = prepare(self.agent, &self.run).await?;
-        self.settle_open_step().await?;
+    async fn work(&mut self) -> Result<TurnEnd, Stop> {
+        let input = self.agent.store.input(&self.run.run_id).await?;
+        let input = input.ok_or_else(|| Stop::Failed(EndReason::SetupFailed, "The run has no input.".into()))?;
+        if let Some(action) = &input.action {
+            return self.carry_out(action).await;
+        }
+        let prepared = prepare(self.agent, &self.run, &input).await?;
+        self.settle_last_step(&input.decisions).await?;
         let mut reason = FinishReason::Stop;
         loop {
             let steps = &self.log.transcript.steps;
+            let open = self.log.transcript.open_step().is_some();
             let answered = steps.last().is_some_and(|step| step.finished && calls_of(&step.parts).next().is_none());
             if answered {
-                return Ok(reason);
+                return Ok(TurnEnd::Finished(reason));
             }
-            let open = self.log.transcript.open_step().is_some();
+            if !open && self.log.transcript.awaiting().next().is_some() {
+                return Ok(TurnEnd::AwaitingApproval);
+            }
             if !open && steps.len() >= self.agent.limits.max_steps as usize {
                 let text = format!("The run was stopped after {} steps.", self.agent.limits.max_steps);
                 return Err(Stop::Failed(EndReason::TooManySteps, text));
@@ -69,37 +80,55 @@ impl Turn<'_> {
             retry: 0,
         };
         let (reason, usage) = self.ask(&*prepared.model, request).await?;
-        let ready = self.open_calls(|state| matches!(state, CallState::Ready));
-        if !ready.is_empty() {
-            self.run_calls(ready).await?;
+        let ready = self.last_calls(|state| matches!(state, CallState::Ready));
+        let (asks, direct): (Vec<_>, Vec<_>) = ready.into_iter().partition(|call| self.needs_approval(call));
+        if !direct.is_empty() {
+            self.run_calls(direct).await?;
         }
-        self.finish_step(usage).await?;
+        self.finish_step(usage, &asks).await?;
         Ok(reason)
     }
 
-    /// A step whose intent was stored by an earlier attempt is never asked again: its calls are settled.
-    async fn settle_open_step(&mut self) -> Result<(), Stop> {
-        if !self.log.transcript.open_step().is_some_and(|step| step.called) {
-            return Ok(());
+    /// A step whose intent was stored by an earlier attempt is never asked again: its calls are settled. So are calls
+    /// that an earlier run of the turn asked a person about.
+    async fn settle_last_step(&mut self, decisions: &[PendingApproval]) -> Result<(), Stop> {
+        let called = self.log.transcript.open_step().is_some_and(|step| step.called);
+        let announced = self.announce(decisions).await?;
+        let begun = self.last_calls(|state| matches!(state, CallState::Intended));
+        let approved = self.last_calls(|state| matches!(state, CallState::Approved));
+        let went_on = announced || !begun.is_empty() || !approved.is_empty();
+        self.settle_calls(begun).await?;
+        if !approved.is_empty() {
+            self.run_calls(approved).await?;
         }
-        let open = self.open_calls(|state| !state.is_settled());
-        self.settle_calls(open).await?;
-        self.finish_step(Usage::default()).await
+        if called {
+            // The rest of the step: it waits for the person who has not been asked yet.
+            let asks = self.last_calls(|state| matches!(state, CallState::Ready));
+            self.finish_step(Usage::default(), &asks).await
+        } else if went_on {
+            Ok(self.log.commit([Chunk::FinishStep]).await?)
+        } else {
+            Ok(())
+        }
     }
 
-    async fn finish_step(&mut self, usage: Usage) -> Result<(), Stop> {
+    /// Ends a step, with the questions to a person that it leaves.
+    pub(crate) async fn finish_step(&mut self, usage: Usage, asks: &[ToolCall]) -> Result<(), Stop> {
         let metadata = self.log.transcript.metadata.as_ref().and_then(|metadata| metadata.get("usage"));
         let mut total: Usage =
             metadata.and_then(|usage| serde_json::from_value(usage.clone()).ok()).unwrap_or_default();
         total += usage;
         let metadata = Chunk::MessageMetadata { message_metadata: json!({"usage": total}) };
-        self.log.commit([metadata, Chunk::FinishStep]).await?;
+        let mut chunks: Vec<Chunk> = asks.iter().map(|call| Chunk::approval_request(&call.id)).collect();
+        chunks.extend([metadata, Chunk::FinishStep]);
+        self.log.commit(chunks).await?;
         self.progressed.store(true, Ordering::Relaxed);
         Ok(())
     }
 
-    fn open_calls(&self, wanted: impl Fn(&CallState) -> bool) -> Vec<ToolCall> {
-        let parts = self.log.transcript.open_step().map_or(&[][..], |step| &step.parts);
+    /// Calls of the last step in such a state.
+    pub(crate) fn last_calls(&self, wanted: impl Fn(&CallState) -> bool) -> Vec<ToolCall> {
+        let parts = self.log.transcript.steps.last().map_or(&[][..], |step| &step.parts);
         calls_of(parts).filter(|call| wanted(&call.state)).cloned().collect()
     }
 
@@ -144,12 +173,10 @@ struct Prepared {
     model: std::sync::Arc<dyn tandem_model::Model>,
 }
 
-async fn prepare(agent: &Agent, run: &Run) -> Result<Prepared, Stop> {
-    let input = agent.store.input(&run.run_id).await?;
-    let input = input.ok_or_else(|| Stop::Failed(EndReason::SetupFailed, "The run has no input.".into()))?;
+async fn prepare(agent: &Agent, run: &Run, input: &Input) -> Result<Prepared, Stop> {
     let model = agent.models.get(input.model.as_deref());
     let model = model.map_err(|unknown| Stop::Failed(EndReason::SetupFailed, unknown.to_string()))?;
-    let (history, system) = tokio::try_join!(history::load(&agent.store, run, &input), prompt::system(agent, run))?;
+    let (history, system) = tokio::try_join!(history::load(&agent.store, run, input), prompt::system(agent, run))?;
     let tools = agent.registry.tools(&run.owner).into_iter().map(|tool| ToolSpec {
         name: tool.name,
         description: tool.description,

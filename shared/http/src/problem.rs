@@ -112,6 +112,7 @@ impl From<StartError> for ApiError {
             StartError::Expired => {
                 Self::new(Code::Expired, "The log has been deleted; read GET /threads/{thread}/messages.")
             }
+            StartError::NotAsked(text) => Self::new(Code::Conflict, text),
             StartError::UnknownModel(text) => Self::invalid("/model", text),
             StartError::Store(error) => error.into(),
         }

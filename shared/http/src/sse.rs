@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::http::{HeaderValue, Response, StatusCode, header};
 use bytes::{BufMut, Bytes, BytesMut};
 use futures::stream;
-use tandem_protocol::{Run, RunId, Seq};
+use tandem_protocol::{Run, RunId, Seq, ThreadId};
 use tandem_runs::{Attended, Follower, Runtime};
 use tandem_store::Frame;
 use tokio::time::Instant;
@@ -25,6 +25,8 @@ pub(crate) struct EventStream {
     pub(crate) attended: Option<Attended>,
     /// When this invocation is killed, if it is one.
     pub(crate) deadline: Option<Instant>,
+    /// Chunks that are sent before: what earlier runs said of the same message.
+    pub(crate) prelude: Vec<String>,
     /// Sent after the terminal chunk and before `[DONE]`, where a stock client needs one more chunk.
     pub(crate) epilogue: Option<&'static str>,
 }
@@ -41,6 +43,7 @@ impl EventStream {
             cursor: self.from,
             attended: self.attended,
             deadline: self.deadline,
+            prelude: self.prelude,
             epilogue: self.epilogue,
             window: now + config.stream_window,
             keep_alive: config.keep_alive,
@@ -92,12 +95,12 @@ fn stream_headers(response: &mut Response<Body>, run: &Run) {
 /// Which run and thread a response is about.
 pub(crate) fn run_headers<B>(response: &mut Response<B>, run: &Run) {
     let names = [
-        ("x-run-id", run.run_id.as_str()),
-        ("x-workflow-run-id", run.run_id.as_str()),
-        ("x-thread-id", run.thread_id.as_str()),
+        ("x-run-id", Some(run.run_id.as_str())),
+        ("x-workflow-run-id", Some(run.run_id.as_str())),
+        ("x-thread-id", run.thread_id.as_ref().map(ThreadId::as_str)),
     ];
     for (name, value) in names {
-        if let Ok(value) = HeaderValue::from_str(value) {
+        if let Some(Ok(value)) = value.map(HeaderValue::from_str) {
             response.headers_mut().insert(name, value);
         }
     }
@@ -119,6 +122,7 @@ struct State {
     cursor: Seq,
     attended: Option<Attended>,
     deadline: Option<Instant>,
+    prelude: Vec<String>,
     epilogue: Option<&'static str>,
     window: Instant,
     keep_alive: Duration,
@@ -134,7 +138,13 @@ impl State {
         match self.phase {
             Phase::Opening => {
                 self.phase = Phase::Following;
-                return Some((Bytes::from_static(RETRY.as_bytes()), self));
+                let mut opening = RETRY.to_owned();
+                for chunk in std::mem::take(&mut self.prelude) {
+                    opening.push_str("data: ");
+                    opening.push_str(&chunk);
+                    opening.push_str("\n\n");
+                }
+                return Some((Bytes::from(opening), self));
             }
             Phase::Ending => {
                 self.phase = Phase::Over;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
-use tandem_protocol::{MessageId, Role, RunId, ThreadId, UiMessage, UserId};
+use tandem_protocol::{Role, RunId, ThreadId, UiMessage, UserId};
 use tandem_store::{Message, MessageBody, Store, StoreError, Thread};
 
 use crate::ApiError;
@@ -23,6 +23,9 @@ pub(crate) struct ThreadView {
     /// The run under way.
     #[serde(skip_serializing_if = "Option::is_none")]
     active_run_id: Option<RunId>,
+    /// The run that waits for a person to agree to a call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    awaiting_run_id: Option<RunId>,
     /// How many there are.
     messages: u64,
     /// Milliseconds since 1970.
@@ -38,6 +41,7 @@ impl From<Thread> for ThreadView {
             shared: thread.shared,
             archived: thread.archived,
             active_run_id: thread.active,
+            awaiting_run_id: thread.awaiting,
             messages: thread.length,
             created_at: thread.created_at,
         }
@@ -77,9 +81,12 @@ pub(crate) async fn ui_message(store: &Store, thread: &Thread, message: Message)
     match &message.body {
         MessageBody::User { text } => Ok(user_message(&message, text)),
         MessageBody::Assistant { run } => {
-            let transcript = store.answer(&thread.tenant, &thread.thread, run).await?;
+            let mut transcript = store.answer(&thread.tenant, &thread.thread, run).await?;
+            if thread.awaiting.as_ref() != Some(run) {
+                transcript.supersede();
+            }
             Ok(UiMessage {
-                id: MessageId::of_run(run),
+                id: message.id.clone(),
                 role: Role::Assistant,
                 parts: transcript.ui_parts(),
                 metadata: transcript.metadata,

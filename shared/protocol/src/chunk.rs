@@ -72,6 +72,22 @@ pub enum Chunk {
         tool_call_id: ToolCallId,
         error_text: String,
     },
+    /// A person must agree before the call runs. `approval_id` is the tool call's id.
+    ToolApprovalRequest {
+        approval_id: ToolCallId,
+        tool_call_id: ToolCallId,
+    },
+    /// What the person said.
+    ToolApprovalResponse {
+        approval_id: ToolCallId,
+        approved: bool,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// The call was denied and is over.
+    ToolOutputDenied {
+        tool_call_id: ToolCallId,
+    },
     /// What the open step has shown so far is void; the same step goes on.
     ResetStep,
     FinishStep,
@@ -244,6 +260,11 @@ impl Chunk {
 
     pub fn continuing(reason: impl Into<String>) -> Self {
         Chunk::DataContinue { data: ContinueData { reason: reason.into() }, transient: true }
+    }
+
+    /// Asks a person to agree to a call; the approval is named after it.
+    pub fn approval_request(call: &ToolCallId) -> Self {
+        Chunk::ToolApprovalRequest { approval_id: call.clone(), tool_call_id: call.clone() }
     }
 
     /// The intent of `calls`.

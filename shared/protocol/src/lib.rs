@@ -20,7 +20,7 @@ pub use ids::{ActionName, IdError, MessageId, RunId, TenantId, ThreadId, ToolCal
 pub use message::{Role, UiMessage};
 pub use principal::{Caller, Principal};
 pub use problem::{Code, Fault, Problem};
-pub use request::{AgentChat, AgentChatError, MAX_MESSAGE_BYTES, ThreadChoice, Trigger};
+pub use request::{AgentChat, AgentChatError, ApprovalAnswer, MAX_MESSAGE_BYTES, ThreadChoice, Trigger};
 pub use request_body::{AgentChatBody, AiSdkBody, NativeBody, SentMessage, SentTrigger, UserMessage, WhenBusy};
 pub use run::{EndReason, Run, RunStatus, Seq};
-pub use transcript::{CallState, End, Part, Step, ToolCall, Transcript};
+pub use transcript::{Approval, CallState, End, Part, Step, ToolCall, Transcript};

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::{Code, MessageId, Problem, ThreadId, TurnId};
+use crate::{Code, MessageId, Problem, ThreadId, ToolCallId, TurnId};
 
 /// Longest user message, in bytes of UTF-8.
 pub const MAX_MESSAGE_BYTES: usize = 100_000;
@@ -12,7 +12,8 @@ pub const MAX_MESSAGE_BYTES: usize = 100_000;
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentChat {
     pub thread: ThreadChoice,
-    /// The user's text, not empty. For `Trigger::Regenerate` it is what the client shows; the store decides.
+    /// The user's text, not empty except where approvals are answered. For `Trigger::Regenerate` it is what the
+    /// client shows; the store decides.
     pub text: String,
     /// Absent: a new one is made.
     pub turn: Option<TurnId>,
@@ -40,6 +41,16 @@ pub enum Trigger {
     Edit,
     /// Answer the message again. `replaces` is the answer that the client replaces, if it names one.
     Regenerate { replaces: Option<MessageId> },
+    /// What a person says to the calls that the assistant's `message` asked about.
+    Answer { message: MessageId, answers: Vec<ApprovalAnswer> },
+}
+
+/// A person's answer as a stock client sends it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApprovalAnswer {
+    pub call: ToolCallId,
+    pub approved: bool,
+    pub reason: Option<String>,
 }
 
 /// A body that cannot be used; becomes the problem of the same name.
@@ -87,6 +98,9 @@ impl AgentChat {
     }
 }
 
+const NOTHING_ANSWERED: &str = "answers no approval: send the user's message last, or the parts whose approvals are \
+                                answered";
+
 #[derive(Default)]
 struct Faults(Vec<(String, String)>);
 
@@ -97,8 +111,12 @@ impl Faults {
     }
 
     fn problem(self) -> AgentChatError {
-        let too_large = self.0.iter().any(|(_, detail)| detail.starts_with("is too long"));
-        let code = if too_large { Code::TooLarge } else { Code::InvalidInput };
+        let is = |text: &str| self.0.iter().any(|(_, detail)| detail.starts_with(text));
+        let code = match (is("is too long"), is(NOTHING_ANSWERED)) {
+            (true, _) => Code::TooLarge,
+            (false, true) => Code::Conflict,
+            (false, false) => Code::InvalidInput,
+        };
         let detail = "The request has faults; each is listed with the place where it is.";
         Box::new(self.0.into_iter().fold(Problem::new(code, detail), |problem, (at, text)| problem.at(at, text)))
     }
@@ -156,12 +174,46 @@ fn ai_sdk(body: &Body, messages: &Value, faults: &mut Faults) -> Option<AgentCha
     let Some(list) = messages.as_array() else {
         return faults.add("/messages", "must be an array of messages");
     };
+    if let (Trigger::Submit | Trigger::Edit, Some(last)) = (&trigger, list.last())
+        && last["role"] == "assistant"
+    {
+        let answer = answers(&format!("/messages/{}", list.len() - 1), last, faults);
+        return Some(AgentChat {
+            thread: ThreadChoice::Named(thread?),
+            text: String::new(),
+            turn: None,
+            trigger: answer?,
+            model: None,
+        });
+    }
     let user = list.iter().enumerate().rev().find(|(_, message)| message["role"] == "user");
     let Some((at, user)) = user else {
         return faults.add("/messages", "must hold a message of the user");
     };
     let (text, turn) = user_message(&format!("/messages/{at}"), user, faults);
     Some(AgentChat { thread: ThreadChoice::Named(thread?), text: text?, turn, trigger, model: model(body, faults) })
+}
+
+/// The approvals that an assistant's message answers.
+fn answers(at: &str, message: &Value, faults: &mut Faults) -> Option<Trigger> {
+    let id: Option<MessageId> = faults.id(&format!("{at}/id"), &message.get("id").cloned());
+    let parts = message["parts"].as_array().map_or(&[][..], Vec::as_slice);
+    let mut answers = Vec::new();
+    for (n, part) in parts.iter().enumerate().filter(|(_, part)| part["state"] == "approval-responded") {
+        let approval = &part["approval"];
+        let call: Option<ToolCallId> = faults.id(&format!("{at}/parts/{n}/approval/id"), &approval.get("id").cloned());
+        match (call, approval["approved"].as_bool()) {
+            (Some(call), Some(approved)) => {
+                let reason = approval["reason"].as_str().map(str::to_owned);
+                answers.push(ApprovalAnswer { call, approved, reason });
+            }
+            _ => faults.add(format!("{at}/parts/{n}/approval"), "must hold id and approved").unwrap_or(()),
+        }
+    }
+    if answers.is_empty() && faults.0.is_empty() {
+        return faults.add(at, NOTHING_ANSWERED);
+    }
+    Some(Trigger::Answer { message: id?, answers })
 }
 
 fn model(body: &Body, faults: &mut Faults) -> Option<String> {

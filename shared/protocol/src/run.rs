@@ -19,6 +19,8 @@ pub enum RunStatus {
     Completed,
     Failed,
     Aborted,
+    /// It ended because a person must agree to a call; the next run of the turn goes on.
+    AwaitingApproval,
 }
 
 impl RunStatus {
@@ -26,7 +28,7 @@ impl RunStatus {
     pub fn is_terminal(self) -> bool {
         match self {
             RunStatus::Dispatched | RunStatus::Running => false,
-            RunStatus::Completed | RunStatus::Failed | RunStatus::Aborted => true,
+            RunStatus::Completed | RunStatus::Failed | RunStatus::Aborted | RunStatus::AwaitingApproval => true,
         }
     }
 }
@@ -38,6 +40,10 @@ pub enum EndReason {
     Completed,
     /// A person stopped it.
     Aborted,
+    /// A person must agree to a call.
+    AwaitingApproval,
+    /// The action that the run was for refused or failed.
+    ActionFailed,
     /// No background worker ever claimed the run.
     NeverClaimed,
     /// Holders kept disappearing without finishing a step or a call.
@@ -62,6 +68,7 @@ impl EndReason {
         match self {
             EndReason::Completed => RunStatus::Completed,
             EndReason::Aborted => RunStatus::Aborted,
+            EndReason::AwaitingApproval => RunStatus::AwaitingApproval,
             _ => RunStatus::Failed,
         }
     }
@@ -71,6 +78,8 @@ impl EndReason {
         match self {
             EndReason::Completed => "completed",
             EndReason::Aborted => "aborted",
+            EndReason::AwaitingApproval => "awaiting_approval",
+            EndReason::ActionFailed => "action_failed",
             EndReason::NeverClaimed => "never_claimed",
             EndReason::NoProgress => "no_progress",
             EndReason::RunBudgetExhausted => "run_budget_exhausted",
@@ -93,9 +102,18 @@ impl EndReason {
 #[serde(rename_all = "camelCase")]
 pub struct Run {
     pub run_id: RunId,
-    pub thread_id: ThreadId,
-    pub turn_id: TurnId,
-    /// The assistant message that this run writes.
+    /// None: the run carries out one action that a person called, outside any thread.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread_id: Option<ThreadId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn_id: Option<TurnId>,
+    /// The action that the run carries out; none: it answers a turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub action: Option<String>,
+    /// The run of the same turn whose approvals were answered: this one goes on with its message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub continues: Option<RunId>,
+    /// The assistant message that this run writes; runs that continue one another write the same.
     pub message_id: MessageId,
     pub owner: Principal,
     pub status: RunStatus,

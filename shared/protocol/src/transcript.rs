@@ -52,6 +52,18 @@ pub struct ToolCall {
     pub input: Value,
     pub state: CallState,
     pub progress: Option<ProgressData>,
+    /// Whether a person was asked, and what they said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<Approval>,
+}
+
+/// A question to a person about a call. Its id is the call's.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Approval {
+    /// None: not answered yet.
+    pub approved: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -61,6 +73,12 @@ pub enum CallState {
     Streaming(String),
     /// The arguments are complete; nothing has begun.
     Ready,
+    /// A person is asked; nothing has begun.
+    AwaitingApproval,
+    /// A person agreed; nothing has begun.
+    Approved,
+    /// A person refused: the call never runs.
+    Denied,
     /// The intent is stored: the call may have begun.
     Intended,
     Done(Value),
@@ -70,7 +88,7 @@ pub enum CallState {
 impl CallState {
     /// Nothing more will be said about the call.
     pub fn is_settled(&self) -> bool {
-        matches!(self, CallState::Done(_) | CallState::Failed(_))
+        matches!(self, CallState::Done(_) | CallState::Failed(_) | CallState::Denied)
     }
 }
 
@@ -144,6 +162,12 @@ impl Transcript {
             Chunk::ToolOutputError { tool_call_id, error_text } => {
                 self.settle(tool_call_id, CallState::Failed(error_text.clone()));
             }
+            Chunk::ToolApprovalRequest { tool_call_id, .. } => self.ask(tool_call_id),
+            Chunk::ToolApprovalResponse { approval_id, approved, reason } => {
+                let answer = Approval { approved: Some(*approved), reason: reason.clone() };
+                self.answer(approval_id, answer);
+            }
+            Chunk::ToolOutputDenied { tool_call_id } => self.settle(tool_call_id, CallState::Denied),
             Chunk::DataCall { data, .. } => {
                 if let Some(step) = self.steps.last_mut() {
                     step.called = true;
@@ -166,6 +190,29 @@ impl Transcript {
             Chunk::Abort { .. } => self.end = Some(End::Abort),
             Chunk::Error { error_text } => self.end = Some(End::Error(error_text.clone())),
         }
+    }
+
+    /// What a run that continues this one begins with: everything but the end.
+    #[must_use]
+    pub fn continued(self) -> Self {
+        Transcript { end: None, attempt: 0, ..self }
+    }
+
+    /// Refuses what was asked and never answered, as the conversation went on.
+    pub fn supersede(&mut self) {
+        for call in self.calls_mut().filter(|call| call.state == CallState::AwaitingApproval) {
+            call.state = CallState::Denied;
+            call.approval = Some(Approval { approved: Some(false), reason: Some("superseded".into()) });
+        }
+    }
+
+    /// The calls of the last step that a person has not answered yet.
+    pub fn awaiting(&self) -> impl Iterator<Item = &ToolCall> {
+        let parts = self.steps.last().map_or(&[][..], |step| &step.parts);
+        parts.iter().filter_map(|part| match part {
+            Part::Call(call) if call.state == CallState::AwaitingApproval => Some(call),
+            _ => None,
+        })
     }
 
     /// The step that has begun and not finished.
@@ -243,7 +290,27 @@ impl Transcript {
                 call.input = input;
                 call.state = state;
             }
-            None => self.push(Part::Call(ToolCall { id: id.clone(), name: name.into(), input, state, progress: None })),
+            None => {
+                let (id, name) = (id.clone(), name.into());
+                self.push(Part::Call(ToolCall { id, name, input, state, progress: None, approval: None }));
+            }
+        }
+    }
+
+    fn ask(&mut self, id: &ToolCallId) {
+        if let Some(call) = self.call_mut(id).filter(|call| !call.state.is_settled()) {
+            call.state = CallState::AwaitingApproval;
+            call.approval = Some(Approval::default());
+        }
+    }
+
+    /// What a person said to a call. A refusal is over with `tool-output-denied`.
+    fn answer(&mut self, id: &ToolCallId, answer: Approval) {
+        if let Some(call) = self.call_mut(id).filter(|call| call.state == CallState::AwaitingApproval) {
+            if answer.approved == Some(true) {
+                call.state = CallState::Approved;
+            }
+            call.approval = Some(answer);
         }
     }
 
@@ -279,6 +346,12 @@ fn ui_call(call: &ToolCall) -> Vec<Value> {
             part["rawInput"] = text.clone().into();
         }
         CallState::Ready | CallState::Intended => part["state"] = "input-available".into(),
+        CallState::AwaitingApproval if call.approval.as_ref().is_some_and(|asked| asked.approved.is_some()) => {
+            part["state"] = "approval-responded".into();
+        }
+        CallState::AwaitingApproval => part["state"] = "approval-requested".into(),
+        CallState::Approved => part["state"] = "approval-responded".into(),
+        CallState::Denied => part["state"] = "output-denied".into(),
         CallState::Done(output) => {
             part["state"] = "output-available".into();
             part["output"] = output.clone();
@@ -290,6 +363,16 @@ fn ui_call(call: &ToolCall) -> Vec<Value> {
     }
     if !call.input.is_null() {
         part["input"] = call.input.clone();
+    }
+    if let Some(Approval { approved, reason }) = &call.approval {
+        let mut approval = json!({"id": call.id});
+        if let Some(approved) = approved {
+            approval["approved"] = (*approved).into();
+        }
+        if let Some(reason) = reason {
+            approval["reason"] = reason.clone().into();
+        }
+        part["approval"] = approval;
     }
     let progress = call.progress.as_ref().map(|p| json!({"type": "data-progress", "id": call.id, "data": p}));
     std::iter::once(part).chain(progress).collect()

@@ -151,6 +151,7 @@ impl Runtime {
         };
         let ending = match turn.end {
             TurnEnd::Finished(reason) => Ending::Finish(reason),
+            TurnEnd::AwaitingApproval => Ending::AwaitApproval,
             TurnEnd::Failed(reason, text) => Ending::Fail(reason, text),
             TurnEnd::TimeUp => return self.hand_over(shared).await,
             TurnEnd::Displaced => return Ok(Driven::Displaced),

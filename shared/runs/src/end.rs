@@ -1,7 +1,10 @@
 //! The one end: finish, fail, abort and give up all end a run here, in one transaction.
 
-use tandem_protocol::{CallState, Chunk, EndReason, FinishReason, Principal, Run, RunId, Seq, ToolCallId, Transcript};
-use tandem_store::{Append, EndWrite, StoreError, now_ms};
+use tandem_actions::result_of;
+use tandem_protocol::{
+    CallState, Chunk, EndReason, FinishReason, Principal, Run, RunId, Seq, ToolCall, ToolCallId, Transcript,
+};
+use tandem_store::{Append, EndWrite, Outcome, PendingApproval, RunEnd, Slot, StoreError, now_ms};
 
 use crate::Runtime;
 use crate::state::{EndBy, Event, Refused, apply};
@@ -10,6 +13,8 @@ use crate::state::{EndBy, Event, Refused, apply};
 #[derive(Debug, Clone)]
 pub(crate) enum Ending {
     Finish(FinishReason),
+    /// A person must agree to calls of the last step.
+    AwaitApproval,
     Abort,
     /// A text for people; the code of the reason is added in brackets.
     Fail(EndReason, String),
@@ -19,6 +24,7 @@ impl Ending {
     fn reason(&self) -> EndReason {
         match self {
             Ending::Finish(_) => EndReason::Completed,
+            Ending::AwaitApproval => EndReason::AwaitingApproval,
             Ending::Abort => EndReason::Aborted,
             Ending::Fail(reason, _) => *reason,
         }
@@ -67,15 +73,15 @@ impl Runtime {
     ) -> Result<Result<Run, Refused>, StoreError> {
         let store = &self.0.store;
         let mut current = run.clone();
-        let mut settled: Vec<ToolCallId> = Vec::new();
         let mut frees_thread = true;
         let mut log = match known {
             Some(log) => log,
             None => {
-                let (transcript, next) = store.transcript(&run.run_id).await?;
+                let (transcript, next) = store.said(run).await?;
                 KnownLog { next, transcript }
             }
         };
+        let mut settled = Vec::new();
         loop {
             let event = Event::End { by, reason: ending.reason() };
             let mut next = match apply(&current, &event, now_ms(), &self.0.config.limits) {
@@ -83,16 +89,28 @@ impl Runtime {
                 Err(refused) => return Ok(Err(refused)),
             };
             next.expires_at = Some(store.run_expiry());
-            let Last { terminal, answer, unsettled } = last_frame(&next, &log, ending)?;
-            let open: Vec<ToolCallId> = unsettled.into_iter().filter(|call| !settled.contains(call)).collect();
-            match store.end_run(&next, current.version, &terminal, &answer, frees_thread, &open).await? {
+            let Last { terminal, answer, unsettled } = last_frame(&next, &log, ending, &settled)?;
+            let end = RunEnd {
+                next: &next,
+                version: current.version,
+                terminal: &terminal,
+                frees_thread,
+                unsettled: &unsettled,
+                asks: &asks(ending, &answer),
+                answer: &answer,
+            };
+            match store.end_run(&end).await? {
                 EndWrite::Committed => {
                     tracing::info!(run = %run.run_id, reason = next.end_reason.map(EndReason::code), "ended");
                     return Ok(Ok(next));
                 }
                 EndWrite::Refused { thread_changed, settled: more, .. } => {
                     frees_thread &= !thread_changed;
-                    settled.extend(more);
+                    for call in more {
+                        let slot = Slot::Call { run: run.run_id.clone(), call: call.clone() };
+                        // An outcome that nobody has shown yet: the end does.
+                        settled.extend(store.outcome(&slot).await?.map(|outcome| (call, outcome)));
+                    }
                 }
             }
             // Only what is new, and both at once: a holder that streams must not be faster for ever.
@@ -116,21 +134,51 @@ struct Last {
     unsettled: Vec<ToolCallId>,
 }
 
-fn last_frame(run: &Run, log: &KnownLog, ending: &Ending) -> Result<Last, StoreError> {
+fn last_frame(
+    run: &Run,
+    log: &KnownLog,
+    ending: &Ending,
+    settled: &[(ToolCallId, Outcome)],
+) -> Result<Last, StoreError> {
     let mut transcript = log.transcript.clone();
     let mut chunks = transcript.closing();
+    let intended: Vec<&ToolCall> = transcript.calls().filter(|call| call.state == CallState::Intended).collect();
+    let outcome = |call: &ToolCall| settled.iter().find(|(id, _)| *id == call.id).map(|(_, outcome)| outcome);
+    chunks.extend(intended.iter().filter_map(|call| Some(shown(&call.id, outcome(call)?))));
+    let open = intended.iter().filter(|call| outcome(call).is_none());
+    let unsettled = open.map(|call| call.id.clone()).collect();
+    let finish = |finish_reason| Chunk::Finish {
+        finish_reason,
+        message_metadata: Some(metadata(run, &log.transcript, finish_reason)),
+    };
     chunks.push(match ending {
-        Ending::Finish(finish_reason) => {
-            let metadata = metadata(run, &transcript, *finish_reason);
-            Chunk::Finish { finish_reason: *finish_reason, message_metadata: Some(metadata) }
-        }
+        Ending::Finish(reason) => finish(*reason),
+        Ending::AwaitApproval => finish(FinishReason::ToolCalls),
         Ending::Abort => Chunk::Abort { reason: None },
         Ending::Fail(reason, text) => Chunk::Error { error_text: format!("{text} [{}]", reason.code()) },
     });
-    let intended = transcript.calls().filter(|call| call.state == CallState::Intended);
-    let unsettled = intended.map(|call| call.id.clone()).collect();
     chunks.iter().for_each(|chunk| transcript.apply(chunk));
     Ok(Last { terminal: Append::new(log.next, run.attempt, &chunks)?, answer: transcript, unsettled })
+}
+
+/// The chunk that shows an outcome.
+fn shown(call: &ToolCallId, outcome: &Outcome) -> Chunk {
+    match result_of(outcome.clone()) {
+        Ok(output) => Chunk::ToolOutputAvailable { tool_call_id: call.clone(), output },
+        Err(error) => Chunk::ToolOutputError { tool_call_id: call.clone(), error_text: error.to_string() },
+    }
+}
+
+/// What a run that waits for a person asks.
+fn asks(ending: &Ending, answer: &Transcript) -> Vec<PendingApproval> {
+    match ending {
+        Ending::AwaitApproval => {
+            let ask =
+                |call: &ToolCall| PendingApproval { call: call.id.clone(), name: call.name.clone(), decision: None };
+            answer.awaiting().map(ask).collect()
+        }
+        Ending::Finish(_) | Ending::Abort | Ending::Fail(..) => Vec::new(),
+    }
 }
 
 fn metadata(run: &Run, transcript: &Transcript, finish_reason: FinishReason) -> serde_json::Value {

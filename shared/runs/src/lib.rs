@@ -2,7 +2,10 @@
 //!
 //! `state` decides, purely; everything else reads, asks it, and writes on condition.
 
+mod action;
+mod approve;
 mod background;
+mod born;
 mod claim;
 mod config;
 mod conversation;
@@ -18,7 +21,9 @@ mod sweep;
 mod take;
 mod threads;
 mod transition;
+mod weigh;
 
+pub use approve::{Answer, DecideError, Decided};
 pub use background::Processed;
 pub use claim::Claim;
 pub use config::{Config, ConfigError};
@@ -32,6 +37,8 @@ pub use state::{EndBy, Event, Limits, Recovery, Refused, apply, recovery};
 pub use subscribe::Follower;
 pub use sweep::Swept;
 pub use threads::{ThreadChange, ThreadError};
+pub use transition::happened;
+pub use weigh::{Verdict, weigh};
 
 use std::collections::HashSet;
 use std::sync::atomic::AtomicI64;

@@ -1,12 +1,11 @@
 //! Starting a turn: what the request means for the thread as it is, and the transaction that makes it so.
 
 use sha2::{Digest, Sha256};
-use tandem_protocol::{
-    AgentChat, MessageId, Principal, Run, RunId, RunStatus, ThreadChoice, ThreadId, Trigger, TurnId,
-};
+use tandem_protocol::{AgentChat, MessageId, Principal, Run, RunId, ThreadChoice, ThreadId, Trigger, TurnId};
 use tandem_store::{Input, Message, MessageBody, StartWrite, StoreError, Thread, Turn, new_id, now_ms};
 
 use crate::Runtime;
+use crate::born::{run_id, unclaimed};
 
 /// How often a start that lost a race reads again.
 const TRIES: usize = 8;
@@ -34,6 +33,9 @@ pub enum StartError {
     /// The model may not be chosen; the text names those that may.
     #[error("{0}")]
     UnknownModel(String),
+    /// The message that is answered asks nothing, or the conversation has gone on without the answer.
+    #[error("{0}")]
+    NotAsked(String),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -54,8 +56,8 @@ struct Wanted {
     text: String,
     /// The message is new or edited.
     writes_message: bool,
-    /// The run that the turn pointed to so far.
-    follows: Option<RunId>,
+    /// The turn as it is so far.
+    follows: Option<Turn>,
 }
 
 impl Runtime {
@@ -63,6 +65,9 @@ impl Runtime {
     pub async fn start(&self, principal: &Principal, chat: &AgentChat) -> Result<Started, StartError> {
         if let Err(unknown) = self.0.agent.models().get(chat.model.as_deref()) {
             return Err(StartError::UnknownModel(unknown.to_string()));
+        }
+        if let Trigger::Answer { message, answers } = &chat.trigger {
+            return self.answer(principal, chat, message, answers).await;
         }
         let fresh_turn = || TurnId::new(format!("m-{}", new_id())).map_err(|e| StoreError::Rejected(e.to_string()));
         let turn_id = chat.turn.clone().map_or_else(fresh_turn, Ok)?;
@@ -88,7 +93,7 @@ impl Runtime {
                     let due_at = now_ms() + self.0.config.limits.due_ahead_ms;
                     let write = write(principal, chat, &turn_id, thread, wanted, due_at)?;
                     if self.0.store.start_run(&write).await?.is_ok() {
-                        tracing::info!(run = %write.run.run_id, thread = %write.run.thread_id, "started");
+                        tracing::info!(run = %write.run.run_id, thread = %write.thread.thread, "started");
                         return Ok(Started { run: write.run, fresh: true });
                     }
                     // Lost a race: what is there now decides.
@@ -99,7 +104,11 @@ impl Runtime {
     }
 
     /// The thread that the request means; `None`: it is new.
-    async fn thread_of(&self, principal: &Principal, chat: &AgentChat) -> Result<Option<Thread>, StartError> {
+    pub(crate) async fn thread_of(
+        &self,
+        principal: &Principal,
+        chat: &AgentChat,
+    ) -> Result<Option<Thread>, StartError> {
         let id = match &chat.thread {
             ThreadChoice::New => return Ok(None),
             ThreadChoice::Existing(id) | ThreadChoice::Named(id) => id,
@@ -144,11 +153,11 @@ fn plan(chat: &AgentChat, id: &TurnId, thread: Option<&Thread>, turn: Option<&Tu
                 user_n: turn.message_n,
                 text: chat.text.clone(),
                 writes_message: true,
-                follows: Some(turn.run.clone()),
+                follows: Some(turn.clone()),
             })
         }
         (Trigger::Regenerate { replaces }, Some(turn), Some(text)) => {
-            let current = MessageId::of_run(&turn.run);
+            let current = turn.message();
             // Clients may choose ids that look like ours: the user's own message is no answer.
             let asked = MessageId::from(id);
             let moved = replaces.as_ref().is_some_and(|replaced| *replaced != current && *replaced != asked);
@@ -160,16 +169,13 @@ fn plan(chat: &AgentChat, id: &TurnId, thread: Option<&Thread>, turn: Option<&Tu
                 user_n: turn.message_n,
                 text: text.clone(),
                 writes_message: false,
-                follows: Some(turn.run.clone()),
+                follows: Some(turn.clone()),
             })
         }
         // A message that is not there: new, or never stored as its first request was refused.
-        (_, turn, _) => Plan::Run(Wanted {
-            user_n: length,
-            text: chat.text.clone(),
-            writes_message: true,
-            follows: turn.map(|turn| turn.run.clone()),
-        }),
+        (_, turn, _) => {
+            Plan::Run(Wanted { user_n: length, text: chat.text.clone(), writes_message: true, follows: turn.cloned() })
+        }
     };
     active.map_or(wanted, Plan::Busy)
 }
@@ -184,7 +190,7 @@ fn write(
 ) -> Result<StartWrite, StoreError> {
     let Wanted { user_n, text, writes_message, follows } = wanted;
     let now = now_ms();
-    let run_id = RunId::new(format!("run_{}", new_id())).map_err(|e| StoreError::Rejected(e.to_string()))?;
+    let run_id = run_id(&new_id())?;
     let version = thread.as_ref().map(|thread| thread.version);
     let mut thread = match (thread, &chat.thread) {
         (Some(thread), _) => thread,
@@ -196,30 +202,16 @@ fn write(
     };
     thread.version = version.unwrap_or(0) + 1;
     thread.active = Some(run_id.clone());
+    // What a person was asked is refused by going on without an answer.
+    thread.awaiting = None;
     thread.length = user_n + 2;
     if thread.title.is_empty() {
         thread.title = title(&text);
     }
     let run = Run {
-        message_id: MessageId::of_run(&run_id),
-        run_id: run_id.clone(),
-        thread_id: thread.thread.clone(),
-        turn_id: turn_id.clone(),
-        owner: principal.clone(),
-        status: RunStatus::Dispatched,
-        version: 1,
-        attempt: 0,
-        holder: None,
-        dispatches: 1,
-        dispatched_at: now,
-        continuations: 0,
-        handed_over: false,
-        no_progress: 0,
-        end_reason: None,
-        created_at: now,
-        ended_at: None,
-        due_at: Some(due_at),
-        expires_at: None,
+        thread_id: Some(thread.thread.clone()),
+        turn_id: Some(turn_id.clone()),
+        ..unclaimed(&run_id, principal, now, due_at)
     };
     let user_message = writes_message.then(|| Message {
         n: user_n,
@@ -231,11 +223,19 @@ fn write(
     });
     Ok(StartWrite {
         run,
-        input: Input { text, model: chat.model.clone(), message_n: user_n + 1 },
+        input: Input { text, model: chat.model.clone(), message_n: user_n + 1, decisions: Vec::new(), action: None },
         thread,
         thread_version: version,
-        turn: Turn { turn: turn_id.clone(), run: run_id, message_n: user_n },
-        follows,
+        turn: Turn {
+            turn: turn_id.clone(),
+            run: run_id,
+            message_n: user_n,
+            message_id: None,
+            approvals: Vec::new(),
+            version: follows.as_ref().map_or(0, |turn| turn.version + 1),
+        },
+        follows: follows.map(|turn| turn.run),
+        decided: None,
         user_message,
     })
 }

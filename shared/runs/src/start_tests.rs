@@ -15,13 +15,18 @@ fn run_id(n: u32) -> RunId {
     RunId::new(format!("run_{n}")).unwrap()
 }
 
+fn the_turn() -> Turn {
+    let turn = TurnId::new("m").unwrap();
+    Turn { turn, run: run_id(1), message_n: 0, message_id: None, approvals: Vec::new(), version: 0 }
+}
+
 /// A thread with the turn `m` at 0, said `hello`, answered by run 1.
 fn stored(active: Option<u32>) -> (Thread, Turn, Message) {
     let principal = Principal { tenant: TenantId::new("a").unwrap(), user: UserId::new("b").unwrap(), roles: vec![] };
     let mut thread = new_thread(&principal, ThreadId::new("t").unwrap(), "hello", 0);
     thread.length = 2;
     thread.active = active.map(run_id);
-    let turn = Turn { turn: TurnId::new("m").unwrap(), run: run_id(1), message_n: 0 };
+    let turn = the_turn();
     let body = MessageBody::User { text: "hello".into() };
     let id = MessageId::new("m").unwrap();
     (thread, turn, Message { n: 0, id, body, author: None, version: 1, created_at: 0 })
@@ -34,7 +39,7 @@ fn regenerate(replaces: Option<u32>) -> Trigger {
 #[test]
 fn a_request_means_one_thing_for_a_thread() {
     let run = |user_n, text: &str, writes_message, follows: Option<u32>| {
-        Plan::Run(Wanted { user_n, text: text.into(), writes_message, follows: follows.map(run_id) })
+        Plan::Run(Wanted { user_n, text: text.into(), writes_message, follows: follows.map(|_| the_turn()) })
     };
     let known = TurnId::new("m").unwrap();
     for (case, chat, active, want) in [
@@ -63,7 +68,7 @@ fn new_and_dropped_turns_go_to_the_end() {
     let dropped = plan(&chat("x", Trigger::Submit), &other, Some(&thread), Some(&turn), Some(&said));
     assert_eq!(
         dropped,
-        Plan::Run(Wanted { user_n: 2, text: "x".into(), writes_message: true, follows: Some(run_id(1)) })
+        Plan::Run(Wanted { user_n: 2, text: "x".into(), writes_message: true, follows: Some(the_turn()) })
     );
     let refused_before = plan(&chat("x", regenerate(None)), &other, Some(&thread), None, None);
     assert_eq!(refused_before, Plan::Run(Wanted { user_n: 2, text: "x".into(), writes_message: true, follows: None }));
@@ -82,7 +87,7 @@ fn an_edit_that_changes_nothing_still_drops_what_came_after() {
     assert_eq!(planned(&thread, Trigger::Edit), Plan::Repeat(run_id(1)));
     thread.length = 4;
     assert_eq!(planned(&thread, Trigger::Submit), Plan::Repeat(run_id(1)));
-    let want = Plan::Run(Wanted { user_n: 0, text: "hello".into(), writes_message: true, follows: Some(run_id(1)) });
+    let want = Plan::Run(Wanted { user_n: 0, text: "hello".into(), writes_message: true, follows: Some(the_turn()) });
     assert_eq!(planned(&thread, Trigger::Edit), want);
 }
 

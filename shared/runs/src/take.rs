@@ -18,7 +18,7 @@ impl Runtime {
     /// `None`: a later attempt, or the end, stands in the log already; this holder stops for good.
     pub(crate) async fn take_log(&self, claim: &Claim) -> Result<Option<Taken>, StoreError> {
         let run = &claim.run;
-        let mut transcript = Transcript::default();
+        let mut transcript = self.0.store.said_before(run).await?;
         let mut next: Seq = 0;
         loop {
             for frame in self.0.store.log_from(&run.run_id, next).await? {

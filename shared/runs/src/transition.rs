@@ -38,7 +38,7 @@ impl Runtime {
 
 /// Whether `event` took effect although its write was reported lost: a repeated request meets the success of
 /// the first one. Recognised by facts that stay, as the record may have moved on since.
-fn happened(event: &Event, wanted: &Run, found: &Run) -> bool {
+pub fn happened(event: &Event, wanted: &Run, found: &Run) -> bool {
     if found == wanted {
         return true;
     }

@@ -35,12 +35,17 @@ impl Store {
         Ok(found.filter(|thread| thread.access(principal).is_some()))
     }
 
-    /// A run that the principal gets at: whoever gets at its thread does. Any other is the same as none.
+    /// A run that the principal gets at: whoever gets at its thread does, and of a run outside any thread its owner
+    /// alone. Any other is the same as none.
     pub async fn run_for(&self, principal: &Principal, run: &RunId) -> Result<Option<Run>, StoreError> {
         let Some(run) = self.run(run).await?.filter(|run| run.owner.tenant == principal.tenant) else {
             return Ok(None);
         };
-        Ok(self.thread(principal, &run.thread_id).await?.map(|_| run))
+        let let_in = match &run.thread_id {
+            Some(thread) => self.thread(principal, thread).await?.is_some(),
+            None => run.owner.user == principal.user,
+        };
+        Ok(let_in.then_some(run))
     }
 }
 

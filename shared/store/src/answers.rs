@@ -4,10 +4,10 @@
 //! its answer, and expiry of the log never takes a message away. The other parts are put before, under the name of
 //! this one attempt to end the run; the first part says which name counts.
 
-use tandem_protocol::{RunId, TenantId, ThreadId, Transcript};
+use tandem_protocol::{Run, RunId, Seq, TenantId, ThreadId, Transcript};
 
 use crate::items::{Item, key_item, s, text};
-use crate::{Store, StoreError, keys};
+use crate::{Frame, Store, StoreError, keys};
 
 /// Longest part, in bytes.
 const PART_BYTES: usize = 200 * 1024;
@@ -39,7 +39,35 @@ impl Store {
     pub async fn answer(&self, tenant: &TenantId, thread: &ThreadId, run: &RunId) -> Result<Transcript, StoreError> {
         match self.kept_answer(tenant, thread, run).await? {
             Some(transcript) => Ok(transcript),
-            None => Ok(self.transcript(run).await?.0),
+            None => match self.run(run).await? {
+                Some(run) => Ok(self.said(&run).await?.0),
+                None => Ok(self.transcript(run).await?.0),
+            },
+        }
+    }
+
+    /// What the message of a run says so far, with what the runs before said that it continues, and where the next
+    /// frame of its log goes.
+    pub async fn said(&self, run: &Run) -> Result<(Transcript, Seq), StoreError> {
+        let mut transcript = self.said_before(run).await?;
+        let log = self.log_from(&run.run_id, 0).await?;
+        for frame in &log {
+            frame.parsed()?.iter().for_each(|chunk| transcript.apply(chunk));
+        }
+        Ok((transcript, log.last().map_or(0, Frame::next)))
+    }
+
+    /// What the runs before said that this one continues; nothing for a run that continues none.
+    pub async fn said_before(&self, run: &Run) -> Result<Transcript, StoreError> {
+        match (&run.continues, &run.thread_id) {
+            (Some(before), Some(thread)) => {
+                let kept = self.kept_answer(&run.owner.tenant, thread, before).await?;
+                // It is written in the transaction of the end, and only a run that has ended is continued.
+                let kept =
+                    kept.ok_or_else(|| StoreError::corrupt(before.to_string(), "it ended without its answer"))?;
+                Ok(kept.continued())
+            }
+            _ => Ok(Transcript::default()),
         }
     }
 

@@ -33,13 +33,13 @@ mod write;
 pub use access::Access;
 pub use error::StoreError;
 pub use feed::{Feed, Feeds};
-pub use input::Input;
+pub use input::{ActionCall, Input};
 pub use intents::{Intent, IntentKey};
 pub use log::{Append, Frame, LogPage, MAX_CHUNK_BYTES, MAX_FRAME_BYTES, StoredChunk, Tail};
 pub use log_writer::{AppendError, LogWriter};
 pub use messages::{Message, MessageBody};
 pub use outcomes::Outcome;
-pub use runs::{DueRun, EndWrite, RunWrite};
+pub use runs::{DueRun, EndWrite, RunEnd, RunWrite};
 pub use start::{StartRefused, StartWrite};
 pub use state::{
     Attached, Author, CallPart, Change, Commit, Document, List, MAX_ACTIVITY_BYTES, MAX_COMMIT_BYTES, MAX_DOCUMENTS,
@@ -50,7 +50,7 @@ pub use table::DUE_SHARDS;
 pub use thread_list::ThreadList;
 pub use thread_watch::ThreadWatch;
 pub use threads::{Page, Thread};
-pub use turns::Turn;
+pub use turns::{Decision, PendingApproval, Turn};
 pub use write::Pause;
 
 use aws_sdk_dynamodb::Client;

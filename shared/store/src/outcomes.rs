@@ -4,15 +4,14 @@
 //! outcome's place: what people and the model were told stays what it was.
 
 use serde_json::Value;
-use tandem_protocol::{RunId, ToolCallId};
 
 use crate::items::{Item, key_item, n, s, text};
 use crate::keys::{self, Key};
 use crate::write::{Condition, Written};
 use crate::{Slot, Store, StoreError};
 
-/// How long the outcome of a call outside a run is kept: longer than the key it was sent with.
-const KEEP_SECONDS: i64 = 2 * 24 * 3600;
+/// How long the outcome and the progress of a call outside a run are kept: longer than the key it was sent with.
+const KEEP_SECONDS: i64 = 7 * 24 * 3600;
 
 /// How a call ended.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,17 +26,12 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// The item of a tool call's outcome.
-    pub(crate) fn item(&self, run: &RunId, call: &ToolCallId) -> Item {
-        self.item_in(&Slot::Call { run: run.clone(), call: call.clone() })
+    /// The item of the outcome of a call; `expires_at`: when it may go, in seconds since 1970.
+    pub(crate) fn item_in(&self, slot: &Slot, expires_at: i64) -> Item {
+        self.item_at(&slot.outcome_key(), expires_at)
     }
 
-    /// The item of the outcome of a call.
-    pub(crate) fn item_in(&self, slot: &Slot) -> Item {
-        self.item_at(&slot.outcome_key(), slot)
-    }
-
-    fn item_at(&self, key: &Key, slot: &Slot) -> Item {
+    fn item_at(&self, key: &Key, expires_at: i64) -> Item {
         let mut item = key_item(key);
         let (kind, body) = match self {
             // As text: numbers of JSON do not survive as DynamoDB numbers in every case.
@@ -48,9 +42,7 @@ impl Outcome {
         };
         item.insert("outcome".into(), s(kind));
         item.insert("body".into(), s(body));
-        if matches!(slot, Slot::Key { .. }) {
-            item.insert("expires_at".into(), n(crate::now_ms() / 1000 + KEEP_SECONDS));
-        }
+        item.insert("expires_at".into(), n(expires_at));
         item
     }
 
@@ -86,9 +78,17 @@ impl Slot {
 }
 
 impl Store {
+    /// When what is kept about a call may go, in seconds since 1970: with the log of its run, or after its key.
+    pub(crate) fn slot_expiry(&self, slot: &Slot) -> i64 {
+        match slot {
+            Slot::Call { .. } => self.expiry(),
+            Slot::Key { .. } => crate::now_ms() / 1000 + KEEP_SECONDS,
+        }
+    }
+
     /// Stores the outcome unless there is one, and gives the one that is stored.
     pub async fn put_outcome(&self, slot: &Slot, outcome: &Outcome) -> Result<Outcome, StoreError> {
-        match self.put(outcome.item_in(slot), Condition::absent()).await? {
+        match self.put(outcome.item_in(slot, self.slot_expiry(slot)), Condition::absent()).await? {
             Written::Stored => Ok(outcome.clone()),
             Written::Refused(Some(item)) => Outcome::read(&item),
             Written::Refused(None) => Err(StoreError::corrupt(slot.outcome_key().to_string(), "refused but absent")),
@@ -101,7 +101,7 @@ impl Store {
 
     /// Keeps what came of a call after its outcome was stored. The first one stays.
     pub async fn put_late_result(&self, slot: &Slot, result: &Outcome) -> Result<(), StoreError> {
-        let mut item = result.item_at(&slot.late_key(), slot);
+        let mut item = result.item_at(&slot.late_key(), self.slot_expiry(slot));
         item.insert("at".into(), n(crate::now_ms()));
         self.put(item, Condition::absent()).await.map(drop)
     }

@@ -5,11 +5,12 @@ use tandem_protocol::{Run, RunId, ToolCallId, Transcript};
 
 use crate::answers::answer_items;
 use crate::items::{Item, from_item, n, s, to_item};
+use crate::keys::Key;
 use crate::log::Append;
 use crate::outcomes::Outcome;
 use crate::table::{DUE_INDEX, DUE_SHARDS};
 use crate::write::{Condition, Transacted, Written};
-use crate::{Store, StoreError, keys};
+use crate::{PendingApproval, Slot, Store, StoreError, keys};
 
 /// What became of a change of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,6 +36,24 @@ pub enum EndWrite {
     },
 }
 
+/// The end of a run as it is to be written.
+#[derive(Debug)]
+pub struct RunEnd<'a> {
+    /// The run as it is then.
+    pub next: &'a Run,
+    /// The version that it is read with.
+    pub version: u64,
+    pub terminal: &'a Append,
+    /// What its message says with this end.
+    pub answer: &'a Transcript,
+    /// The thread has this run as its active one.
+    pub frees_thread: bool,
+    /// Calls that may still be under way.
+    pub unsettled: &'a [ToolCallId],
+    /// Calls that a person must agree to.
+    pub asks: &'a [PendingApproval],
+}
+
 /// A candidate for recovery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DueRun {
@@ -56,47 +75,45 @@ impl Store {
         }
     }
 
-    /// Ends a run: the record, the terminal frame, the kept answer, the thread's freedom and a `closed` outcome for
-    /// every call that may still be under way, in one transaction. `answer` is what the log says with its end.
-    pub async fn end_run(
-        &self,
-        next: &Run,
-        version: u64,
-        terminal: &Append,
-        answer: &Transcript,
-        frees_thread: bool,
-        unsettled: &[ToolCallId],
-    ) -> Result<EndWrite, StoreError> {
-        let mut parts = answer_items(&next.owner.tenant, &next.thread_id, &next.run_id, answer)?.into_iter();
+    /// Ends a run: the record, the terminal frame, the kept answer, the thread's freedom, the questions to a person
+    /// and a `closed` outcome for every call that may still be under way, in one transaction.
+    pub async fn end_run(&self, end: &RunEnd<'_>) -> Result<EndWrite, StoreError> {
+        let RunEnd { next, terminal, unsettled, .. } = end;
+        let thread = next.thread_id.as_ref().map(|thread| (&next.owner.tenant, thread));
+        let answer = match thread {
+            Some((tenant, thread)) => answer_items(tenant, thread, &next.run_id, end.answer)?,
+            // Nothing but its log says what came of it.
+            None => Vec::new(),
+        };
+        let mut parts = answer.into_iter();
         let first_part = parts.next().map(|part| self.replace_operation(part));
         // Of a long answer; without the first part they do not count.
         let put = |part| self.db.put_item().table_name(&self.table).set_item(Some(part)).send();
         futures::future::try_join_all(parts.map(put)).await?;
         let mut operations: Vec<TransactWriteItem> = vec![
-            self.put_operation(run_item(next)?, Condition::version(version)),
+            self.put_operation(run_item(next)?, Condition::version(end.version)),
             self.put_operation(terminal.item(&next.run_id, self.expiry()), Condition::absent()),
         ];
-        if frees_thread {
-            let active = Condition {
-                text: "#active = :run".into(),
-                names: vec![("#active", "active"), ("#version", "version")],
-                values: vec![(":run", s(next.run_id.as_str())), (":one", n(1))],
-            };
-            let thread = keys::thread(&next.owner.tenant, &next.thread_id);
-            let free = "SET #version = #version + :one REMOVE #active";
-            operations.push(self.update_operation(&thread, free, active));
+        let frees_thread = end.frees_thread && thread.is_some();
+        if let Some((tenant, thread)) = thread.filter(|_| frees_thread) {
+            operations.push(self.free_thread(next, &keys::thread(tenant, thread), !end.asks.is_empty()));
+            if let Some(turn) = next.turn_id.as_ref().filter(|_| !end.asks.is_empty()) {
+                operations.push(self.ask_operation(next, &keys::turn(tenant, thread, turn), end.asks)?);
+            }
         }
         let first_call = operations.len();
-        for call in unsettled {
-            let mut item = Outcome::Closed.item(&next.run_id, call);
-            item.insert("expires_at".into(), n(self.expiry()));
+        for call in *unsettled {
+            let slot = Slot::Call { run: next.run_id.clone(), call: call.clone() };
+            let item = Outcome::Closed.item_in(&slot, self.expiry());
             operations.push(self.put_operation(item, Condition::absent()));
         }
         operations.extend(first_part);
         match self.transact(operations).await? {
             Transacted::Committed => {
                 self.feeds().publish(&next.run_id, terminal.frame());
-                self.nudge_thread(&next.owner.tenant, &next.thread_id);
+                if let Some((tenant, thread)) = thread {
+                    self.nudge_thread(tenant, thread);
+                }
                 Ok(EndWrite::Committed)
             }
             Transacted::Refused(reasons) => {
@@ -110,6 +127,33 @@ impl Store {
                 })
             }
         }
+    }
+
+    /// The thread is free for other runs; `asks`: it waits for a person to answer this one.
+    fn free_thread(&self, run: &Run, thread: &Key, asks: bool) -> TransactWriteItem {
+        let active = Condition {
+            text: "#active = :run".into(),
+            names: vec![("#active", "active"), ("#version", "version")],
+            values: vec![(":run", s(run.run_id.as_str())), (":one", n(1))],
+        };
+        let free = match asks {
+            true => "SET #version = #version + :one, awaiting = :run REMOVE #active",
+            false => "SET #version = #version + :one REMOVE #active",
+        };
+        self.update_operation(thread, free, active)
+    }
+
+    /// Puts the questions of a run into its turn. The thread's active run is this one, so the turn points to it.
+    fn ask_operation(&self, run: &Run, turn: &Key, asks: &[PendingApproval]) -> Result<TransactWriteItem, StoreError> {
+        let asks = serde_dynamo::aws_sdk_dynamodb_1::to_attribute_value(asks);
+        let asks = asks.map_err(|e| StoreError::corrupt("an approval", e))?;
+        let condition = Condition {
+            text: "#run = :run".into(),
+            names: vec![("#run", "run"), ("#version", "version")],
+            values: vec![(":run", s(run.run_id.as_str())), (":asks", asks), (":one", n(1)), (":none", n(0))],
+        };
+        let update = "SET approvals = :asks, #version = if_not_exists(#version, :none) + :one";
+        Ok(self.update_operation(turn, update, condition))
     }
 
     /// Runs of one shard that are due at `now`, oldest first, at most `limit`. The index lags behind: read the

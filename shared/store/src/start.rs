@@ -1,6 +1,7 @@
 //! Starting a run: everything that makes it exist, in one transaction.
 
-use tandem_protocol::{Chunk, MessageId, Run, RunId};
+use aws_sdk_dynamodb::types::TransactWriteItem;
+use tandem_protocol::{Chunk, Run, RunId};
 
 use crate::items::{s, to_item};
 use crate::log::Append;
@@ -21,6 +22,8 @@ pub struct StartWrite {
     pub turn: Turn,
     /// The run that the turn pointed to before; `None` for a new turn.
     pub follows: Option<RunId>,
+    /// The version of the turn whose decisions are complete, where the run continues another one.
+    pub decided: Option<u64>,
     /// The user's message, unless it stays as it is (regenerate).
     pub user_message: Option<Message>,
 }
@@ -30,7 +33,7 @@ pub struct StartWrite {
 pub struct StartRefused {
     /// The thread has changed, or its id is taken.
     pub thread_changed: bool,
-    /// The turn points elsewhere.
+    /// The turn points elsewhere, or somebody decided.
     pub turn_changed: bool,
 }
 
@@ -39,26 +42,27 @@ impl Store {
     /// one: all or nothing.
     pub async fn start_run(&self, start: &StartWrite) -> Result<Result<(), StartRefused>, StoreError> {
         let StartWrite { run, input, thread, turn, .. } = start;
-        let first = Append::new(0, 0, &[Chunk::Start { message_id: run.message_id.clone(), message_metadata: None }])?;
         let answer = Message {
             n: input.message_n,
-            id: MessageId::of_run(&run.run_id),
+            id: run.message_id.clone(),
             body: MessageBody::Assistant { run: run.run_id.clone() },
             author: None,
             version: thread.version,
             created_at: run.created_at,
         };
         let thread_condition = start.thread_version.map_or_else(Condition::absent, Condition::version);
-        let turn_condition = start.follows.as_ref().map_or_else(Condition::absent, points_to);
+        let turn_condition = match (start.decided, &start.follows) {
+            (Some(version), _) => Condition::version(version),
+            (None, Some(run)) => points_to(run),
+            (None, None) => Condition::absent(),
+        };
         let turn_key = keys::turn(&thread.tenant, &thread.thread, &turn.turn);
         let mut operations = vec![
             self.put_operation(thread_item(thread)?, thread_condition),
             self.put_operation(to_item(&turn_key, turn)?, turn_condition),
-            self.put_operation(run_item(run)?, Condition::absent()),
-            self.put_operation(self.input_item(&run.run_id, input)?, Condition::absent()),
-            self.put_operation(first.item(&run.run_id, self.expiry()), Condition::absent()),
-            self.replace_operation(message_item(thread, &answer)?),
         ];
+        operations.extend(self.born(run, input)?);
+        operations.push(self.replace_operation(message_item(thread, &answer)?));
         if let Some(message) = &start.user_message {
             operations.push(self.replace_operation(message_item(thread, message)?));
         }
@@ -75,6 +79,29 @@ impl Store {
                 Ok(Err(StartRefused { thread_changed: blocked(0), turn_changed: blocked(1) }))
             }
         }
+    }
+}
+
+impl Store {
+    /// Starts a run that carries out an action outside any thread. Another run of this id is given back as it is.
+    pub async fn start_action(&self, run: &Run, input: &Input) -> Result<Result<(), Run>, StoreError> {
+        match self.transact(self.born(run, input)?.into()).await? {
+            Transacted::Committed => Ok(Ok(())),
+            Transacted::Refused(_) => match self.run(&run.run_id).await? {
+                Some(found) => Ok(Err(found)),
+                None => Err(StoreError::corrupt(run.run_id.to_string(), "refused but absent")),
+            },
+        }
+    }
+
+    /// What every run begins with: its record, its input and its first chunk.
+    fn born(&self, run: &Run, input: &Input) -> Result<[TransactWriteItem; 3], StoreError> {
+        let first = Append::new(0, 0, &[Chunk::Start { message_id: run.message_id.clone(), message_metadata: None }])?;
+        Ok([
+            self.put_operation(run_item(run)?, Condition::absent()),
+            self.put_operation(self.input_item(&run.run_id, input)?, Condition::absent()),
+            self.put_operation(first.item(&run.run_id, self.expiry()), Condition::absent()),
+        ])
     }
 }
 

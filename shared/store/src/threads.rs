@@ -10,7 +10,7 @@ use crate::write::Condition;
 use crate::{Store, StoreError, keys};
 
 /// A conversation.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Thread {
     pub thread: ThreadId,
     pub tenant: TenantId,
@@ -31,6 +31,9 @@ pub struct Thread {
     /// The run under way.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active: Option<RunId>,
+    /// The run that ended with a question to a person, until it is answered or the conversation goes on without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub awaiting: Option<RunId>,
     /// Number of messages. Messages at this position and later do not count: an edit drops them by this alone.
     pub length: u64,
     /// Goes up with every change.
@@ -59,6 +62,7 @@ impl Thread {
             deleted_at: None,
             due_at: None,
             active: None,
+            awaiting: None,
             length: 0,
             version: 1,
             created_at: now,

@@ -1,21 +1,88 @@
 //! Turns: what a user asked for, and the run that answers it.
 
 use serde::{Deserialize, Serialize};
-use tandem_protocol::{RunId, TenantId, ThreadId, TurnId};
+use serde_json::Value;
+use tandem_protocol::{MessageId, RunId, TenantId, ThreadId, ToolCallId, TurnId, UserId};
 
-use crate::items::from_item;
+use crate::items::{from_item, to_item};
+use crate::write::{Condition, Written};
 use crate::{Store, StoreError, keys};
 
 /// Pointer from a turn to its latest run. It moves by comparing and setting from exactly the run before.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Turn {
     pub turn: TurnId,
     pub run: RunId,
     /// Position of the user's message in the thread.
     pub message_n: u64,
+    /// The message that the turn's runs write, where `run` continues an earlier one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_id: Option<MessageId>,
+    /// What `run` asks a person, all of it: the decision that answers the last one starts the next run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub approvals: Vec<PendingApproval>,
+    /// Goes up with every decision.
+    #[serde(default)]
+    pub version: u64,
+}
+
+/// A call that a person must agree to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct PendingApproval {
+    pub call: ToolCallId,
+    pub name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<Decision>,
+}
+
+/// What a person said to a call. The first decision stays.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Decision {
+    pub approved: bool,
+    /// The input that is approved instead of the model's, as JSON: numbers of JSON are none of DynamoDB's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
+    /// For people and the model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    pub by: UserId,
+}
+
+impl Decision {
+    /// The input that is approved instead of the model's.
+    pub fn input(&self) -> Result<Option<Value>, StoreError> {
+        let read = |json: &String| serde_json::from_str(json).map_err(|e| StoreError::corrupt("a decision", e));
+        self.input.as_ref().map(read).transpose()
+    }
+}
+
+impl Turn {
+    /// The assistant message that the turn's latest run writes.
+    pub fn message(&self) -> MessageId {
+        self.message_id.clone().unwrap_or_else(|| MessageId::of_run(&self.run))
+    }
 }
 
 impl Store {
+    /// Writes decisions if nothing has changed since `turn` was read; its version is what it was then. `false`:
+    /// somebody was faster.
+    pub async fn put_decisions(
+        &self,
+        tenant: &TenantId,
+        thread: &ThreadId,
+        turn: &Turn,
+        approvals: Vec<PendingApproval>,
+    ) -> Result<bool, StoreError> {
+        let next = Turn { approvals, version: turn.version + 1, ..turn.clone() };
+        let item = to_item(&keys::turn(tenant, thread, &turn.turn), &next)?;
+        match self.put(item, Condition::version(turn.version)).await? {
+            Written::Stored => Ok(true),
+            // A repeated request meets its own success.
+            Written::Refused(Some(found)) => Ok(from_item::<Turn>(found)? == next),
+            Written::Refused(None) => Ok(false),
+        }
+    }
+
     pub async fn turn(&self, tenant: &TenantId, thread: &ThreadId, turn: &TurnId) -> Result<Option<Turn>, StoreError> {
         self.get(&keys::turn(tenant, thread, turn)).await?.map(from_item).transpose()
     }

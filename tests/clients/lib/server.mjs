@@ -19,12 +19,22 @@ export async function serve(env = {}) {
   if (!binary) return { url: process.env.TANDEM_URL.replace(/\/$/, ''), stop: async () => {} }
   const data = await dataFolder()
   const [port] = await freePorts(1)
-  const server = start(['dev', '--port', port, '--data', data], env)
-  const stop = async () => {
-    await server.stop()
-    await rm(data, { recursive: true, force: true })
+  const begin = () => start(['dev', '--port', port, '--data', data], env)
+  let server = begin()
+  const system = {
+    url: `http://127.0.0.1:${port}`,
+    /** Ends the program and starts it again on the same data. */
+    async restart() {
+      await server.stop()
+      server = begin()
+      await ready(system, [server])
+    },
+    async stop() {
+      await server.stop()
+      await rm(data, { recursive: true, force: true })
+    },
   }
-  return ready({ url: `http://127.0.0.1:${port}`, stop }, [server])
+  return ready(system, [server])
 }
 
 /** Database, foreground and background as processes of their own; `background` can be killed and started again. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { Chat } from '@ai-sdk/react'
 import { WorkflowChatTransport } from '@ai-sdk/workflow/client'
-import { DefaultChatTransport } from 'ai'
+import { DefaultChatTransport, lastAssistantMessageIsCompleteWithApprovalResponses } from 'ai'
 import { roles, rules, words } from './message.mjs'
 import { until } from './until.mjs'
 
@@ -34,7 +34,10 @@ export function open(server, transport, { thread = newId(), messages = [], hold,
     }),
   }[transport]()
   if (resumes) setup.onFinish = view.resumeUnlessFinished
-  view.attach(new Chat({ id: thread, messages, ...setup, onError: view.onError, onData: view.onData }))
+  // Once a person has answered all that was asked, the client goes on by itself.
+  const sendAutomaticallyWhen = lastAssistantMessageIsCompleteWithApprovalResponses
+  const watched = { onError: view.onError, onData: view.onData }
+  view.attach(new Chat({ id: thread, messages, sendAutomaticallyWhen, ...setup, ...watched }))
   return view
 }
 
@@ -81,6 +84,15 @@ class View {
   send = (text, options = {}) => this.#settle(this.chat.sendMessage({ text, ...options }))
   regenerate = options => this.#settle(this.chat.regenerate(options))
   resume = () => this.#settle(this.chat.resumeStream())
+
+  /** Answers a call that waits for approval, as the buttons of a card do. */
+  decide = (call, approved, reason) =>
+    this.#settle(this.chat.addToolApprovalResponse({ id: call.approval.id, approved, reason }))
+
+  /** The calls that wait for a person. */
+  get asked() {
+    return this.answer?.parts.filter(part => part.state === 'approval-requested') ?? []
+  }
 
   async #settle(action) {
     this.#act(action)

@@ -2,12 +2,14 @@
 #![allow(clippy::unwrap_used)]
 
 mod abort;
+mod approvals;
 mod background_away;
 mod bad_input;
 mod cli;
 mod foreign;
 mod lambda;
 mod latency;
+mod long_action;
 mod main_path;
 mod one_run;
 mod reconnect;

@@ -5,6 +5,8 @@ use tandem_actions::{Effect, Entry, Method, Registry};
 use tandem_protocol::{Caller, Code};
 
 use super::document::{Parts, query_parameters};
+use super::schemas::Schemas;
+use crate::routes::actions::UnderWay;
 
 /// Adds the actions that are called over HTTP.
 pub(super) fn describe(registry: &Registry, paths: &mut Map<String, Value>, parts: &mut Parts) {
@@ -43,12 +45,21 @@ fn operation(entry: &Entry, parts: &mut Parts) -> Value {
     }
     let output = parts.schemas.name_output(format!("{name}Output"), entry.output_schema());
     let mut responses = parts.problems.responses(codes(entry));
+    let (status, text, schema) = match entry.effect() {
+        // What it gives is the output of its run's one call.
+        Effect::Checkpointed => {
+            ("202", "The run that carries it out: follow it.", Schemas::output::<UnderWay>(&mut parts.schemas))
+        }
+        Effect::Read | Effect::Transactional | Effect::Keyed | Effect::External => {
+            ("200", "What the action gives.", output)
+        }
+    };
     responses.insert(
-        "200".into(),
+        status.into(),
         json!({
-            "description": "What the action gives.",
+            "description": text,
             "headers": {"x-request-id": {"$ref": "#/components/headers/RequestId"}},
-            "content": {"application/json": {"schema": output}},
+            "content": {"application/json": {"schema": schema}},
         }),
     );
     operation["responses"] = json!(responses);

@@ -8,17 +8,20 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, Query, Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, Method, Uri, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Map, Value};
 use tandem_actions::{ActionError, Call, Effect, Entry, IdempotencyKey, Method as Declared, Once};
-use tandem_protocol::{Caller as Door, Code, Principal, Problem};
+use tandem_protocol::{Caller as Door, Code, Principal, Problem, Run, RunId, RunStatus};
 use tandem_store::{new_id, now_ms};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::caller::{Caller, Through, Until};
+use crate::sse::run_headers;
 use crate::{ApiError, App};
 
 /// Longest body; counted while it is read.
@@ -51,6 +54,13 @@ pub(crate) async fn call(
         Declared::Get => registry.read_text(&name, &arguments(&uri)?),
         Declared::Post | Declared::Put | Declared::Delete => read(body).await?,
     };
+    if entry.effect() == Effect::Checkpointed {
+        let started = app.runtime.start_action(&principal, door, &name, input, key(&headers)?.as_ref()).await?;
+        if started.fresh {
+            app.runtime.see_off(&started.run, killed_at).await;
+        }
+        return Ok(under_way(&started.run, &name));
+    }
     let call = new_call(&app, entry, principal, door, killed_at, key(&headers)?);
     // In a task of its own: disconnecting is not stopping, and must not cut an effect in half.
     let registry = registry.clone();
@@ -77,15 +87,8 @@ pub(crate) fn new_call(
     key: Option<IdempotencyKey>,
 ) -> Call {
     let config = app.runtime.config();
-    let own = match entry.effect() {
-        // Its timeout is for one slice; here it has no more than that in all.
-        Effect::Checkpointed => entry.timeout(),
-        // Waiting for another request with the same key, and then its own time.
-        Effect::Read | Effect::Transactional | Effect::Keyed | Effect::External => {
-            entry.timeout() + config.lease + OVERHEAD
-        }
-    };
-    let deadline = Instant::now() + own;
+    // Waiting for another request with the same key, and then its own time.
+    let deadline = Instant::now() + entry.timeout() + config.lease + OVERHEAD;
     Call {
         store: app.runtime.store().clone(),
         principal,
@@ -101,6 +104,25 @@ pub(crate) fn new_call(
         cancel: CancellationToken::new(),
         progress: None,
     }
+}
+
+/// The run that carries out an action which takes longer than a request: follow it for what comes of it.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct UnderWay {
+    run_id: RunId,
+    action: String,
+    status: RunStatus,
+}
+
+fn under_way(run: &Run, action: &str) -> Response {
+    let body = UnderWay { run_id: run.run_id.clone(), action: action.to_owned(), status: run.status };
+    let mut response = (StatusCode::ACCEPTED, Json(body)).into_response();
+    run_headers(&mut response, run);
+    if let Ok(place) = HeaderValue::from_str(&format!("/runs/{}", run.run_id)) {
+        response.headers_mut().insert(header::LOCATION, place);
+    }
+    response
 }
 
 /// Whether a request with this method may run the action: nothing but what it declares, and HEAD where that is GET.

@@ -23,8 +23,8 @@ const MAX_BODY: usize = 4 * 1024 * 1024;
 #[serde(rename_all = "camelCase")]
 struct Accepted {
     run_id: RunId,
-    thread_id: ThreadId,
-    turn_id: TurnId,
+    thread_id: Option<ThreadId>,
+    turn_id: Option<TurnId>,
     status: RunStatus,
 }
 
@@ -63,7 +63,7 @@ pub(crate) async fn start(
         return Ok(accepted(&run));
     }
     let attended = started.fresh.then(|| app.runtime.attend(run.clone(), deadline));
-    Ok(EventStream { run, from: 0, attended, deadline, epilogue: None }.response(&app.runtime))
+    Ok(EventStream { run, from: 0, attended, deadline, prelude: Vec::new(), epilogue: None }.response(&app.runtime))
 }
 
 fn accepted(run: &Run) -> Response {

@@ -69,7 +69,7 @@ pub(crate) async fn follow(
         // EventSource stops coming back at this.
         return Ok(no_content());
     }
-    Ok(EventStream { run, from, attended: None, deadline, epilogue: None }.response(&app.runtime))
+    Ok(EventStream { run, from, attended: None, deadline, prelude: Vec::new(), epilogue: None }.response(&app.runtime))
 }
 
 /// A run that the caller gets at. A foreign one answers like an unknown one; one whose log is deleted says so.

@@ -2,6 +2,7 @@
 
 pub(crate) mod actions;
 pub(crate) mod agent_chat;
+pub(crate) mod approvals;
 pub(crate) mod catalogue;
 pub(crate) mod events;
 pub(crate) mod healthz;
@@ -36,6 +37,7 @@ pub(crate) fn table() -> Vec<Route> {
         Route::at("/runs/{run}", Foreground).get(runs::show, runs::about_show()),
         Route::at("/runs/{run}/events", Foreground).get(events::follow, events::about()),
         Route::at("/runs/{run}/abort", Foreground).post(runs::abort, runs::about_abort()),
+        Route::at("/runs/{run}/approvals/{call}", Foreground).post(approvals::decide, approvals::about()),
         Route::at("/events", Foreground).get(window::events, window::about()),
         Route::at("/state/{scope}", Foreground).get(state::snapshot, state::about_snapshot()),
         Route::at("/state/{scope}/events", Foreground).get(state_events::changes, state_events::about()),

@@ -55,21 +55,29 @@ pub(crate) async fn stream(
         // A 204 makes WorkflowChatTransport throw; without a position it is DefaultChatTransport that asks.
         return Ok(if index.is_some() { finished() } else { no_content() });
     };
+    let by_run = id == run.run_id.as_str();
+    let before = if by_run { Vec::new() } else { said_before(&app.runtime, &run).await? };
+    // The message as one sequence: what earlier runs said, then this one without its `start`.
+    let skipped = Seq::from(!before.is_empty());
+    let earlier = before.len() as Seq;
     let tail = app.runtime.store().tail(&run.run_id).await?;
-    let from = match index {
+    let end = earlier + tail.next - skipped;
+    let at = match index {
         None => 0,
         Some(index) if index >= 0 => index.unsigned_abs(),
-        Some(index) => step_before(&app.runtime, &run, tail.next.saturating_sub(index.unsigned_abs())).await?,
+        Some(index) => step_before(&app.runtime, &run, &before, end.saturating_sub(index.unsigned_abs())).await?,
     };
-    if run.status.is_terminal() && from >= tail.next {
+    if run.status.is_terminal() && at >= end {
         return Ok(finished());
     }
+    let from = at.saturating_sub(earlier) + skipped;
+    let prelude = before.into_iter().skip(usize::try_from(at).unwrap_or(usize::MAX)).collect();
     // Stock clients go on after anything but a `finish`.
     let epilogue = (index.is_none() && may_end_without_finish(&run)).then_some(FINISH);
-    let mut response = EventStream { run, from, attended: None, deadline, epilogue }.response(&app.runtime);
+    let mut response = EventStream { run, from, attended: None, deadline, prelude, epilogue }.response(&app.runtime);
     if let Some(index) = index.filter(|index| *index < 0) {
         // The client computes its position as this + 1 + startIndex.
-        let claimed = i128::from(from) - 1 - i128::from(index);
+        let claimed = i128::from(at) - 1 - i128::from(index);
         if let Ok(value) = HeaderValue::from_str(&claimed.to_string()) {
             response.headers_mut().insert("x-workflow-stream-tail-index", value);
         }
@@ -77,12 +85,34 @@ pub(crate) async fn stream(
     Ok(response)
 }
 
+/// The chunks of the runs that `run` continues, as JSON: the first one's without its end, the others' also without
+/// their `start`.
+async fn said_before(runtime: &Runtime, run: &Run) -> Result<Vec<String>, ApiError> {
+    let mut runs = Vec::new();
+    let mut before = run.continues.clone();
+    while let Some(id) = before {
+        let earlier = runtime.store().run(&id).await?;
+        before = earlier.and_then(|run| run.continues);
+        runs.push(id);
+    }
+    let mut said = Vec::new();
+    for id in runs.iter().rev() {
+        let log = runtime.store().log_from(id, 0).await?;
+        let chunks: Vec<String> =
+            log.iter().flat_map(|frame| frame.chunks_from(0)).map(|chunk| chunk.json.to_owned()).collect();
+        let start = usize::from(!said.is_empty());
+        let end = chunks.len().saturating_sub(1);
+        said.extend(chunks.into_iter().take(end).skip(start));
+    }
+    Ok(said)
+}
+
 /// A run that ended otherwise than by `finish`.
 fn may_end_without_finish(run: &Run) -> bool {
-    use tandem_protocol::RunStatus::{Aborted, Completed, Dispatched, Failed, Running};
+    use tandem_protocol::RunStatus::{Aborted, AwaitingApproval, Completed, Dispatched, Failed, Running};
     match run.status {
         Aborted | Failed => true,
-        Completed | Dispatched | Running => false,
+        Completed | AwaitingApproval | Dispatched | Running => false,
     }
 }
 
@@ -116,20 +146,36 @@ fn unknown() -> ApiError {
     ApiError::not_found("There is no such thread or run, or it is not yours.")
 }
 
-/// The `start-step` at or before `seq`, so that no part is resumed in its middle.
-async fn step_before(runtime: &Runtime, run: &Run, seq: Seq) -> Result<Seq, ApiError> {
+/// The place of the `start-step` at or before `seq` of the message, so that no part is resumed in its middle.
+async fn step_before(runtime: &Runtime, run: &Run, before: &[String], seq: Seq) -> Result<Seq, ApiError> {
+    let earlier = before.len() as Seq;
+    let skipped = Seq::from(earlier > 0);
+    if seq >= earlier
+        && let Some(step) = step_in(runtime, run, seq - earlier + skipped).await?
+    {
+        return Ok(earlier + step - skipped);
+    }
+    let upto = usize::try_from(seq + 1).unwrap_or(usize::MAX).min(before.len());
+    let step = before[..upto].iter().rposition(|chunk| *chunk == START_STEP);
+    Ok(step.map_or(0, |step| step as Seq))
+}
+
+const START_STEP: &str = r#"{"type":"start-step"}"#;
+
+/// The `start-step` at or before chunk `seq` of a run.
+async fn step_in(runtime: &Runtime, run: &Run, seq: Seq) -> Result<Option<Seq>, ApiError> {
     let mut at = seq;
     while let Some(frame) = runtime.store().frame_at(&run.run_id, at).await? {
         let chunks = frame.parsed()?;
         let upto = usize::try_from((seq + 1).saturating_sub(frame.first)).unwrap_or(usize::MAX);
         let step = chunks.iter().take(upto).rposition(|chunk| matches!(chunk, Chunk::StartStep));
         if let Some(step) = step {
-            return Ok(frame.first + step as Seq);
+            return Ok(Some(frame.first + step as Seq));
         }
         match frame.first.checked_sub(1) {
             Some(before) => at = before,
             None => break,
         }
     }
-    Ok(0)
+    Ok(None)
 }

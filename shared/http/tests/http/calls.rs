@@ -17,7 +17,7 @@ const UNKNOWN: &str = "it may or may not have happened: check before you try aga
 async fn begun(api: &Api, name: &'static str) -> (Runtime, RunId) {
     let process = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let there = api.another();
-    let text = format!("/call-out {{\"name\": \"{name}\", \"by\": 7}}");
+    let text = format!("/agent-out {{\"name\": \"{name}\", \"by\": 7}}");
     let message = json!({"id": "m", "role": "user", "parts": [{"type": "text", "text": text}]});
     let body = json!({"id": name, "messages": [message], "trigger": "submit-message"}).to_string();
     let request = request(Method::POST, "/api/agent-chat", &[("accept", "application/json")], &body);

@@ -192,10 +192,33 @@ async fn who_hangs_up_stops_nothing() {
 async fn a_long_import_is_repeated_by_its_key_without_importing_twice() {
     let api = catalog(&Settings::default()).await;
     let want = json!({"imported": 250, "firstId": "e-9", "lastId": "e-258"});
+    let mut runs = Vec::new();
     for _ in 0..2 {
         let answer = api.post_once("/api/import-emails", "k", &json!({"count": 250})).await;
-        assert_eq!((answer.status, &answer.body), (200, &want), "{answer:?}");
+        assert_eq!(answer.status, 202, "{answer:?}");
+        let run = answer.body["runId"].as_str().unwrap().to_owned();
+        assert_eq!(output(&api, &run).await, want);
+        runs.push(run);
     }
+    assert_eq!(runs[0], runs[1], "one key is one run");
+    let other = api.post_once("/api/import-emails", "k", &json!({"count": 251})).await;
+    assert_eq!((other.status, &other.body["code"]), (422, &json!("key_reused")));
     let page = api.get("/api/list-emails?limit=1").await;
     assert_eq!(page.body["emails"][0]["id"], "e-258");
+}
+
+/// Follows a run to its end and gives what its call returned.
+async fn output(api: &Api, run: &str) -> Value {
+    let mut after = String::new();
+    loop {
+        let path = format!("/runs/{run}/events?wait=20{after}");
+        let page = api.send(request(Method::GET, &path, &[("accept", "application/json")], "")).await;
+        let events = page.body["events"].as_array().unwrap();
+        let output = events.iter().find(|event| event["chunk"]["type"] == "tool-output-available");
+        if let Some(output) = output {
+            return output["chunk"]["output"].clone();
+        }
+        assert_eq!(page.body["done"], false, "{page:?}");
+        after = format!("&after={}", page.body["next"]);
+    }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tandem_actions::{ActionDef, ActionError, Context, Effect, Method, Registry, Scope, Surfaces, action};
+use tandem_actions::{ActionDef, ActionError, Approval, Context, Effect, Method, Registry, Scope, Surfaces, action};
 use tokio::sync::Semaphore;
 
 use crate::api::Api;
@@ -71,6 +71,12 @@ const ACTIONS: &[ActionDef] = &[
     action("fail").effect(Effect::Transactional).timeout(Duration::from_millis(300)).run(&fail),
     action("ring").effect(Effect::Keyed).run(&ring),
     action("call-out").effect(Effect::External).timeout(Duration::from_secs(20)).run(&call_out),
+    // The same for agents, without a person in between.
+    action("agent-out")
+        .effect(Effect::External)
+        .approval(Approval::Never)
+        .timeout(Duration::from_secs(20))
+        .run(&call_out),
     action("slow-out").effect(Effect::External).timeout(Duration::from_millis(300)).run(&call_out),
     action("for-admins").effect(Effect::Read).method(Method::Get).roles(&["admin"]).run(&peek),
     action("meet").effect(Effect::Read).timeout(Duration::from_secs(10)).run(&meet),

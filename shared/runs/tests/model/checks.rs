@@ -37,16 +37,6 @@ fn a_read_beside_an_external_call() {
     holds("read, external", Bounds { calls, lost_replies: 1, ..PLAIN });
 }
 
-/// Millions of states: `cargo test --release -p tandem-runs --test model -- --ignored --nocapture`.
-#[test]
-#[ignore = "takes minutes and gigabytes: run it in release"]
-fn more_of_everything() {
-    let calls = &[Effect::Transactional, Effect::External];
-    holds("two calls, all faults", Bounds { calls, lost_replies: 1, broken_answers: 1, timeouts: 1, ..PLAIN });
-    holds("three holders, replies lost", Bounds { attempts: 3, lost_replies: 1, ..PLAIN });
-    holds("three holders, time up", Bounds { attempts: 3, timeouts: 1, ..PLAIN });
-}
-
 /// Something that a world may show.
 type Sight = Box<dyn Fn(&World) -> bool>;
 

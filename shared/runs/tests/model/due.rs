@@ -45,18 +45,17 @@ fn events(record: &Record) -> Vec<Event> {
 /// Starts a run in a thread of its own, and makes it this record.
 async fn store_as(store: &Store, run: Run) {
     let start = Run { version: PRESENT, status: template().status, ..run.clone() };
-    let thread = Thread {
-        active: Some(run.run_id.clone()),
-        length: 2,
-        ..Thread::new(&run.owner, run.thread_id.clone(), String::new(), 0)
-    };
+    let (thread, turn) = (run.thread_id.clone().unwrap(), run.turn_id.clone().unwrap());
+    let thread =
+        Thread { active: Some(run.run_id.clone()), length: 2, ..Thread::new(&run.owner, thread, String::new(), 0) };
     let write = StartWrite {
-        input: Input { text: "hello".into(), model: None, message_n: 1 },
-        turn: Turn { turn: run.turn_id.clone(), run: run.run_id.clone(), message_n: 0 },
+        input: Input { text: "hello".into(), model: None, message_n: 1, decisions: Vec::new(), action: None },
+        turn: Turn { turn, run: run.run_id.clone(), message_n: 0, message_id: None, approvals: Vec::new(), version: 0 },
         run: start,
         thread,
         thread_version: None,
         follows: None,
+        decided: None,
         user_message: None,
     };
     assert_eq!(store.start_run(&write).await.unwrap(), Ok(()));
@@ -73,7 +72,7 @@ async fn every_reachable_run_that_has_not_ended_is_found_by_one_query() {
         let run_id = RunId::new(format!("run_{n}")).unwrap();
         let run = Run {
             message_id: MessageId::of_run(&run_id),
-            thread_id: ThreadId::new(format!("t{n}")).unwrap(),
+            thread_id: Some(ThreadId::new(format!("t{n}")).unwrap()),
             run_id: run_id.clone(),
             version: PRESENT + 1,
             ..record.run()

@@ -280,6 +280,9 @@ fn call(call: &ToolCall) -> Call {
         effect: *effects.iter().find(|effect| format!("{effect:?}") == call.name).unwrap(),
         state: match &call.state {
             CallState::Streaming(_) => unreachable!("the model's calls arrive at once"),
+            CallState::AwaitingApproval | CallState::Approved | CallState::Denied => {
+                unreachable!("nobody is asked in this model")
+            }
             CallState::Ready => State::Ready,
             CallState::Intended => State::Intended,
             CallState::Done(by) => State::Settled(Outcome::Done(by.as_u64().unwrap().try_into().unwrap())),

@@ -1,7 +1,7 @@
 //! The moves: whatever may happen next, in any order, to holders, observers and people.
 
 use tandem_protocol::EndReason;
-use tandem_runs::{EndBy, Event, Recovery};
+use tandem_runs::{EndBy, Event, Recovery, happened};
 
 use crate::guards::{Bounds, Guards};
 use crate::holder::{Holder, Op, next, taking};
@@ -219,20 +219,20 @@ impl World {
         }
     }
 
-    /// Mirrors `transition` and `happened` of runs/src/transition.rs for a change that was applied: it is recognised,
-    /// or refused from what is found.
+    /// Mirrors the loop of `transition` in runs/src/transition.rs for a change that was applied: `happened` recognises
+    /// it, or it is refused from what is found.
     fn meets_itself(&self, at: usize, op: &Op) -> Reply {
         let Some(Some(wanted)) = &self.holders[at].resends else { return Reply::Refused };
-        let found = &self.run;
-        let happened = match op {
-            Op::Claim => found.attempt == wanted.attempt && found.holder == wanted.holder,
-            _ => {
-                found.attempt == wanted.attempt
-                    && found.continuations == wanted.continuations
-                    && !found.status.is_terminal()
-            }
+        let Holder { attempt, progressed, .. } = self.holders[at];
+        let event = match op {
+            // Of a claim only its holder and its attempt are recognised.
+            Op::Claim => Event::Claim { observed: PAST, holder: attempt.to_string() },
+            _ => Event::HandOver { attempt, progressed },
         };
-        if found == wanted || happened { Reply::Changed(Box::new(found.clone())) } else { Reply::Refused }
+        match happened(&event, &wanted.run(), &self.run.run()) {
+            true => Reply::Changed(Box::new(self.run.clone())),
+            false => Reply::Refused,
+        }
     }
 
     /// What a holder makes of the answer to its request.

@@ -85,8 +85,10 @@ pub(crate) fn template() -> &'static Run {
     static RUN: OnceLock<Run> = OnceLock::new();
     RUN.get_or_init(|| Run {
         run_id: RunId::new("run_1").unwrap(),
-        thread_id: ThreadId::new("t").unwrap(),
-        turn_id: TurnId::new("m").unwrap(),
+        thread_id: Some(ThreadId::new("t").unwrap()),
+        turn_id: Some(TurnId::new("m").unwrap()),
+        action: None,
+        continues: None,
         message_id: MessageId::new("msg_1").unwrap(),
         owner: Principal { tenant: TenantId::new("a").unwrap(), user: UserId::new("b").unwrap(), roles: vec![] },
         status: RunStatus::Dispatched,

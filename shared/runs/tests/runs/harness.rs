@@ -31,6 +31,8 @@ pub(crate) struct World {
     pub(crate) store: Store,
     pub(crate) mailbox: Arc<Mailbox>,
     pub(crate) runtime: Runtime,
+    /// Where emails go.
+    outbox: Arc<tempfile::TempDir>,
 }
 
 /// Short times, so that nothing waits long; the order between them is that of production.
@@ -60,18 +62,33 @@ impl World {
         let store = Store::new(engine.client(), "tandem");
         store.create_table().await.unwrap();
         let mailbox = Arc::new(Mailbox::default());
-        let runtime = Self::runtime(store.clone(), config, models, Arc::clone(&mailbox));
-        World { store, mailbox, runtime }
+        let outbox = Arc::new(tempfile::tempdir().unwrap());
+        let runtime = Self::runtime(store.clone(), config, models, Arc::clone(&mailbox), &outbox);
+        World { store, mailbox, runtime, outbox }
     }
 
     /// Another process on the same table: it shares nothing in memory.
     pub(crate) fn elsewhere(&self, config: Config) -> Runtime {
         let models = Models::from_env(|_| None).unwrap();
-        Self::runtime(self.store.in_another_process(), config, models, Arc::clone(&self.mailbox))
+        Self::runtime(self.store.in_another_process(), config, models, Arc::clone(&self.mailbox), &self.outbox)
     }
 
-    fn runtime(store: Store, config: Config, models: Models, mailbox: Arc<Mailbox>) -> Runtime {
-        let registry = Arc::new(tandem_catalog::registry().unwrap());
+    /// The emails that have left, in any order.
+    pub(crate) fn outbox(&self) -> Vec<String> {
+        let files = std::fs::read_dir(self.outbox.path()).unwrap();
+        files.map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap()).collect()
+    }
+
+    fn runtime(
+        store: Store,
+        config: Config,
+        models: Models,
+        mailbox: Arc<Mailbox>,
+        outbox: &tempfile::TempDir,
+    ) -> Runtime {
+        let outbox_dir = outbox.path().to_owned();
+        let settings = tandem_catalog::Settings { outbox_dir, ..tandem_catalog::Settings::default() };
+        let registry = Arc::new(tandem_catalog::registry_with(&settings).unwrap());
         let models = Arc::new(models);
         let limits = Limits { max_steps: 50, max_output_tokens: 1000 };
         let agent = Agent::new(store.clone(), registry, models, "You are a test.", limits);

@@ -75,7 +75,7 @@ async fn the_kept_answer_is_what_the_log_says_however_long_it_is() {
         world.runtime.drive(claim, world.runtime.budget(HolderKind::Background, None)).await;
         let (said, next) = world.store.transcript(&run.run_id).await.unwrap();
         assert!(said.end.is_some(), "{script}");
-        let kept = world.store.answer(&run.owner.tenant, &run.thread_id, &run.run_id).await.unwrap();
+        let kept = world.store.answer(&run.owner.tenant, run.thread_id.as_ref().unwrap(), &run.run_id).await.unwrap();
         assert_eq!(kept, said, "{script}");
         let ended = world.store.run(&run.run_id).await.unwrap().unwrap();
         let days = (ended.expires_at.unwrap() - ended.ended_at.unwrap() / 1000) / (24 * 3600);

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
+mod actions;
+mod approvals;
 mod claims;
 mod deleted;
 mod harness;

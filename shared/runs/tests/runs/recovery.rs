@@ -106,7 +106,7 @@ async fn a_run_that_always_dies_ends_with_the_true_reason() {
     let run = world.store.run(&run.run_id).await.unwrap().unwrap();
     assert_eq!((run.status, run.end_reason), (RunStatus::Failed, Some(EndReason::NoProgress)));
     assert_whole(&world.log(&run.run_id).await);
-    let thread = world.store.any_thread(&run.owner.tenant, &run.thread_id).await.unwrap().unwrap();
+    let thread = world.store.any_thread(&run.owner.tenant, run.thread_id.as_ref().unwrap()).await.unwrap().unwrap();
     assert_eq!(thread.active, None, "the thread is free again");
 }
 

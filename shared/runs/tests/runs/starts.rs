@@ -41,7 +41,7 @@ async fn two_turns_of_one_thread_at_once_are_one_run_and_one_refusal() {
             other => panic!("{other:?}"),
         };
         assert!(matches!(lost, StartError::Busy { active } if active == won.run.run_id));
-        let thread = world.store.any_thread(&who.tenant, &won.run.thread_id).await.unwrap().unwrap();
+        let thread = world.store.any_thread(&who.tenant, won.run.thread_id.as_ref().unwrap()).await.unwrap().unwrap();
         assert_eq!(thread.length, 2, "the refused turn left nothing");
     }
 }
@@ -68,7 +68,7 @@ async fn an_edit_drops_what_came_after_and_a_regenerate_replaces_the_answer() {
     world.runtime.abort(&who, &again.run.run_id).await.unwrap();
     let edited = world.runtime.start(&who, &chat("th", "m1", "other")).await.unwrap();
     assert!(edited.fresh);
-    let thread = world.store.thread(&who, &edited.run.thread_id).await.unwrap().unwrap();
+    let thread = world.store.thread(&who, edited.run.thread_id.as_ref().unwrap()).await.unwrap().unwrap();
     let messages = world.store.messages(&thread, 0, 100).await.unwrap();
     assert_eq!(messages.len(), 2, "{messages:?}");
     assert_eq!(messages[1].id, edited.run.message_id);

@@ -8,9 +8,6 @@ use crate::keys::{self, Key};
 use crate::write::Condition;
 use crate::{Outcome, Store, StoreError};
 
-/// How long the progress of a call outside a run is kept.
-const KEEP_SECONDS: i64 = 7 * 24 * 3600;
-
 /// Parts of a commit beside its documents.
 #[derive(Debug, Clone, Default)]
 pub struct Attached {
@@ -85,14 +82,12 @@ impl ProgressPart {
         }
     }
 
-    /// The item of the next step.
-    pub(super) fn item(&self, cursor: &str) -> Item {
+    /// The item of the next step; `expires_at`: when it may go, in seconds since 1970.
+    pub(super) fn item(&self, cursor: &str, expires_at: i64) -> Item {
         let mut item = key_item(&self.key());
         item.insert("step".into(), n(self.step + 1));
         item.insert("cursor".into(), s(cursor));
-        if matches!(self.slot, Slot::Key { .. }) {
-            item.insert("expires_at".into(), n(crate::now_ms() / 1000 + KEEP_SECONDS));
-        }
+        item.insert("expires_at".into(), n(expires_at));
         item
     }
 }

@@ -99,7 +99,7 @@ impl Unit {
                 Of::Call,
                 match &call.outcome {
                     Some(outcome) => {
-                        let item = outcome.item_in(&call.slot);
+                        let item = outcome.item_in(&call.slot, self.store.slot_expiry(&call.slot));
                         size.bytes += crate::items::text(&item, "body").len();
                         self.store.put_operation(item, Condition::absent())
                     }
@@ -115,7 +115,8 @@ impl Unit {
                         let cursor = cursor.to_string();
                         check_value("the cursor", &cursor)?;
                         size.bytes += cursor.len();
-                        self.store.put_operation(progress.item(&cursor), progress.condition())
+                        let item = progress.item(&cursor, self.store.slot_expiry(&progress.slot));
+                        self.store.put_operation(item, progress.condition())
                     }
                     None => self.store.check_operation(&progress.key(), progress.condition()),
                 },

@@ -1,0 +1,57 @@
+//! Calls that a person must agree to: which they are, and what is said in the log once somebody has decided.
+
+use tandem_protocol::{CallState, Caller, Chunk, ToolCall};
+use tandem_store::{Decision, PendingApproval};
+
+use crate::Stop;
+use crate::turn::Turn;
+
+impl Turn<'_> {
+    /// Whether a person must agree before the call runs. A call that would be refused asks nobody: the refusal is for
+    /// the model.
+    pub(crate) fn needs_approval(&self, call: &ToolCall) -> bool {
+        let registry = self.agent.registry();
+        let admitted = registry.check(&call.name, call.input.clone(), &self.run.owner, Caller::Agent);
+        let entry = registry.get(&call.name);
+        admitted.is_ok_and(|input| entry.is_some_and(|entry| entry.needs_approval(&input)))
+    }
+
+    /// Says what was decided about calls of the run that this one continues; says whether there was anything to say.
+    /// Each call is shown again whole, so that this run's log can be read by itself.
+    pub(crate) async fn announce(&mut self, decisions: &[PendingApproval]) -> Result<bool, Stop> {
+        let open = self.last_calls(|state| matches!(state, CallState::AwaitingApproval | CallState::Ready));
+        let mut chunks = Vec::new();
+        for PendingApproval { call, decision, .. } in decisions {
+            let call = open.iter().find(|open| open.id == *call);
+            if let (Some(call), Some(decision)) = (call, decision) {
+                chunks.extend(said(call, decision)?);
+            }
+        }
+        if chunks.is_empty() {
+            return Ok(false);
+        }
+        self.log.commit(chunks).await?;
+        Ok(true)
+    }
+}
+
+fn said(call: &ToolCall, decision: &Decision) -> Result<Vec<Chunk>, Stop> {
+    let id = &call.id;
+    let mut chunks = vec![
+        Chunk::ToolInputAvailable {
+            tool_call_id: id.clone(),
+            tool_name: call.name.clone(),
+            input: decision.input()?.unwrap_or_else(|| call.input.clone()),
+        },
+        Chunk::approval_request(id),
+        Chunk::ToolApprovalResponse {
+            approval_id: id.clone(),
+            approved: decision.approved,
+            reason: decision.reason.clone(),
+        },
+    ];
+    if !decision.approved {
+        chunks.push(Chunk::ToolOutputDenied { tool_call_id: id.clone() });
+    }
+    Ok(chunks)
+}

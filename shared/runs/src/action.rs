@@ -1,0 +1,53 @@
+//! Runs that carry out one action which a person called: as durable as a turn, and without a model.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use tandem_actions::{ActionError, IdempotencyKey};
+use tandem_protocol::{Caller, Principal, Run};
+use tandem_store::{ActionCall, Input, new_id, now_ms};
+
+use crate::born::{run_id, unclaimed};
+use crate::{Runtime, Started};
+
+impl Runtime {
+    /// Starts a run for a call that is let in, or gives the run that the same key started before. The caller sees to
+    /// it that somebody drives it.
+    pub async fn start_action(
+        &self,
+        principal: &Principal,
+        caller: Caller,
+        name: &str,
+        input: Value,
+        key: Option<&IdempotencyKey>,
+    ) -> Result<Started, ActionError> {
+        let input = self.0.agent.registry().check(name, input, principal, caller)?;
+        let id = run_id(&key.map_or_else(new_id, |key| name_of(principal, name, key)))?;
+        let now = now_ms();
+        let due_at = now + self.0.config.limits.due_ahead_ms;
+        let run = Run { action: Some(name.to_owned()), ..unclaimed(&id, principal, now, due_at) };
+        let action = ActionCall { name: name.to_owned(), input: input.to_string(), caller };
+        let asked =
+            Input { text: String::new(), model: None, message_n: 0, decisions: Vec::new(), action: Some(action) };
+        let Err(found) = self.0.store.start_action(&run, &asked).await? else {
+            tracing::info!(run = %run.run_id, action = name, "started");
+            return Ok(Started { run, fresh: true });
+        };
+        let stored = self.0.store.input(&found.run_id).await?.and_then(|stored| stored.action);
+        match stored.map(|stored| stored.input()).transpose()? {
+            Some(stored) if stored == input => Ok(Started { run: found, fresh: false }),
+            _ => Err(ActionError::KeyReused),
+        }
+    }
+}
+
+/// One name for a person's key of an action.
+fn name_of(principal: &Principal, action: &str, key: &IdempotencyKey) -> String {
+    let text = [principal.tenant.as_str(), principal.user.as_str(), action, key.as_str()].join("\n");
+    let digest = Sha256::digest(text);
+    digest.iter().take(16).fold(String::new(), |mut name, byte| {
+        let _ = write!(name, "{byte:02x}");
+        name
+    })
+}

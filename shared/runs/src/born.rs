@@ -1,0 +1,36 @@
+//! What every run is when it begins.
+
+use tandem_protocol::{MessageId, Principal, Run, RunId, RunStatus};
+use tandem_store::StoreError;
+
+/// The id of a run, from a name that is unique.
+pub(crate) fn run_id(name: &str) -> Result<RunId, StoreError> {
+    RunId::new(format!("run_{name}")).map_err(|e| StoreError::Rejected(e.to_string()))
+}
+
+/// A run that was dispatched once and that nobody has claimed: outside any thread, until the caller says otherwise.
+pub(crate) fn unclaimed(run_id: &RunId, owner: &Principal, now: i64, due_at: i64) -> Run {
+    Run {
+        message_id: MessageId::of_run(run_id),
+        run_id: run_id.clone(),
+        thread_id: None,
+        turn_id: None,
+        action: None,
+        continues: None,
+        owner: owner.clone(),
+        status: RunStatus::Dispatched,
+        version: 1,
+        attempt: 0,
+        holder: None,
+        dispatches: 1,
+        dispatched_at: now,
+        continuations: 0,
+        handed_over: false,
+        no_progress: 0,
+        end_reason: None,
+        created_at: now,
+        ended_at: None,
+        due_at: Some(due_at),
+        expires_at: None,
+    }
+}
