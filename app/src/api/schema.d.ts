@@ -512,6 +512,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/runs/{run}/approvals/{call}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Answer what a run asked about a call
+         * @description The first answer to a call stays; whoever answers later is told what holds. The answer to the last call starts the run that goes on with the same message.
+         */
+        post: operations["answerApproval"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/events": {
         parameters: {
             query?: never;
@@ -708,14 +728,27 @@ export interface components {
         /** @description A turn that was accepted. */
         Accepted: {
             runId: components["schemas"]["RunId"];
-            threadId: components["schemas"]["ThreadId"];
-            turnId: components["schemas"]["TurnId"];
+            threadId: components["schemas"]["ThreadId"] | null;
+            turnId: components["schemas"]["TurnId"] | null;
             status: components["schemas"]["RunStatus"];
         };
         /** @description The run under way, if there is one. */
         ActiveRun: {
             active: boolean;
             run?: components["schemas"]["Run"];
+        };
+        /** @description What holds for a call now. */
+        ApprovalDecided: {
+            toolCallId: components["schemas"]["ToolCallId"];
+            /** @description What holds, whoever said it first. */
+            approved: boolean;
+            /**
+             * Format: uint
+             * @description Calls of the run that still wait for an answer.
+             */
+            pending: number;
+            /** @description The run that goes on. */
+            runId?: components["schemas"]["RunId"];
         };
         /** @description Take an email out of the inbox; list-emails with `archived` still finds it. */
         ArchiveEmailInput: {
@@ -883,6 +916,21 @@ export interface components {
             errorText: string;
         } | {
             /** @constant */
+            type: "tool-approval-request";
+            approvalId: components["schemas"]["ToolCallId"];
+            toolCallId: components["schemas"]["ToolCallId"];
+        } | {
+            /** @constant */
+            type: "tool-approval-response";
+            approvalId: components["schemas"]["ToolCallId"];
+            approved: boolean;
+            reason?: string;
+        } | {
+            /** @constant */
+            type: "tool-output-denied";
+            toolCallId: components["schemas"]["ToolCallId"];
+        } | {
+            /** @constant */
             type: "reset-step";
         } | {
             /** @constant */
@@ -1000,7 +1048,7 @@ export interface components {
             body: string;
         };
         /** @description Why a run ended: a stable code, also in the brackets of an `error` chunk. */
-        EndReason: ("completed" | "model_overloaded" | "model_rate_limited" | "model_refused" | "model_failed" | "context_too_long" | "missing_credentials" | "internal") | "aborted" | "never_claimed" | "no_progress" | "run_budget_exhausted" | "too_many_steps" | "setup_failed";
+        EndReason: ("completed" | "model_overloaded" | "model_rate_limited" | "model_refused" | "model_failed" | "context_too_long" | "missing_credentials" | "internal") | "aborted" | "awaiting_approval" | "action_failed" | "never_claimed" | "no_progress" | "run_budget_exhausted" | "too_many_steps" | "setup_failed";
         Event: {
             /** Format: uint64 */
             seq: number;
@@ -1361,9 +1409,14 @@ export interface components {
          */
         Run: {
             runId: components["schemas"]["RunId"];
-            threadId: components["schemas"]["ThreadId"];
-            turnId: components["schemas"]["TurnId"];
-            /** @description The assistant message that this run writes. */
+            /** @description None: the run carries out one action that a person called, outside any thread. */
+            threadId?: components["schemas"]["ThreadId"];
+            turnId?: components["schemas"]["TurnId"];
+            /** @description The action that the run carries out; none: it answers a turn. */
+            action?: string;
+            /** @description The run of the same turn whose approvals were answered: this one goes on with its message. */
+            continues?: components["schemas"]["RunId"];
+            /** @description The assistant message that this run writes; runs that continue one another write the same. */
             messageId: components["schemas"]["MessageId"];
             owner: components["schemas"]["Principal"];
             status: components["schemas"]["RunStatus"];
@@ -1423,7 +1476,7 @@ export interface components {
         /** @description One continuous stream of chunks; made by us (`run_...`). */
         RunId: string;
         /** @description Where a run is in its life. */
-        RunStatus: ("completed" | "failed" | "aborted") | "dispatched" | "running";
+        RunStatus: ("completed" | "failed" | "aborted") | "dispatched" | "running" | "awaiting_approval";
         /** @description A page of emails, newest first. */
         SearchEmailsOutput: {
             emails: {
@@ -1536,6 +1589,8 @@ export interface components {
             archived: boolean;
             /** @description The run under way. */
             activeRunId?: components["schemas"]["RunId"];
+            /** @description The run that waits for a person to agree to a call. */
+            awaitingRunId?: components["schemas"]["RunId"];
             /**
              * Format: uint64
              * @description How many there are.
@@ -1562,6 +1617,12 @@ export interface components {
             metadata?: unknown;
             /** @description The run that writes, or wrote, this message. */
             runId?: components["schemas"]["RunId"];
+        };
+        /** @description The run that carries out an action which takes longer than a request: follow it for what comes of it. */
+        UnderWay: {
+            runId: components["schemas"]["RunId"];
+            action: string;
+            status: components["schemas"]["RunStatus"];
         };
         /** @description Person or service inside a tenant. */
         UserId: string;
@@ -2479,14 +2540,14 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What the action gives. */
-            200: {
+            /** @description The run that carries it out: follow it. */
+            202: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ImportEmailsOutput"];
+                    "application/json": components["schemas"]["UnderWay"];
                 };
             };
             400: components["responses"]["invalid_input.invalid_request"];
@@ -3041,6 +3102,58 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             404: components["responses"]["not_found"];
             410: components["responses"]["expired"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_unavailable"];
+        };
+    };
+    answerApproval: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a run (`run_...`). */
+                run: string;
+                /** @description Id. */
+                call: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    approved: boolean;
+                    /** @description What the call runs with instead of the model's input. */
+                    input?: unknown;
+                    /** @description For the model and for people; the first 2,000 bytes are kept. */
+                    reason?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description What holds for the call, whoever said it. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "toolCallId": "call_1",
+                     *       "approved": true,
+                     *       "pending": 0,
+                     *       "runId": "run_01a2b3c4"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ApprovalDecided"];
+                };
+            };
+            400: components["responses"]["invalid_input.invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            404: components["responses"]["not_found"];
+            409: components["responses"]["conflict"];
+            410: components["responses"]["expired"];
+            413: components["responses"]["too_large"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
         };

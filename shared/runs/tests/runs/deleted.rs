@@ -15,7 +15,7 @@ async fn world() -> World {
 }
 
 async fn thread_of(world: &World, run: &Run) -> Option<Thread> {
-    world.store.any_thread(&run.owner.tenant, &run.thread_id).await.unwrap()
+    world.store.any_thread(&run.owner.tenant, run.thread_id.as_ref().unwrap()).await.unwrap()
 }
 
 /// Nothing is left, and nothing is found to remove any more.
@@ -52,8 +52,11 @@ async fn the_sweeper_goes_on_where_who_deleted_it_died() {
 async fn a_removal_that_is_cut_off_is_finished_by_the_next_one() {
     let world = world().await;
     let run = world.start("hello").await;
-    world.runtime.delete_thread(&somebody(), &run.thread_id).await.unwrap();
-    assert!(world.runtime.delete_thread(&somebody(), &run.thread_id).await.is_err(), "it is deleted already");
+    world.runtime.delete_thread(&somebody(), run.thread_id.as_ref().unwrap()).await.unwrap();
+    assert!(
+        world.runtime.delete_thread(&somebody(), run.thread_id.as_ref().unwrap()).await.is_err(),
+        "it is deleted already"
+    );
     tokio::time::sleep(DELETE_AFTER).await;
     // Everything of the run is gone, and then the process.
     world.store.remove_run(&run.run_id).await.unwrap();
@@ -66,11 +69,11 @@ async fn a_removal_that_is_cut_off_is_finished_by_the_next_one() {
 async fn the_record_of_a_thread_that_uses_the_id_again_is_left_alone() {
     let world = world().await;
     let run = world.start("hello").await;
-    world.runtime.delete_thread(&somebody(), &run.thread_id).await.unwrap();
+    world.runtime.delete_thread(&somebody(), run.thread_id.as_ref().unwrap()).await.unwrap();
     let deleted = thread_of(&world, &run).await.unwrap();
     tokio::time::sleep(DELETE_AFTER).await;
     while world.runtime.sweep(None).await.unwrap().removed == 0 {}
-    let again = Thread::new(&somebody(), run.thread_id.clone(), "again".into(), now_ms());
+    let again = Thread::new(&somebody(), run.thread_id.clone().unwrap(), "again".into(), now_ms());
     assert!(world.store.create_thread(&again).await.unwrap());
     // A sweeper that was paused in the middle of the old one's removal.
     world.store.remove_thread(&deleted).await.unwrap();
