@@ -49,6 +49,8 @@ pub(crate) struct Verdict {
     /// The run, or the turn after it, was given up for want of progress. A busy machine does that; if it comes
     /// again on a calm one, it is a fault.
     pub(crate) given_up: bool,
+    /// It was given up, and tried again alone; this is what came of it then.
+    pub(crate) again: bool,
     /// Of an external call nobody knows whether it happened, and the outcome says so.
     pub(crate) unknown: bool,
     /// Until the last client had its terminal chunk.
@@ -123,6 +125,7 @@ impl Case {
             struck: trace.iter().find(|call| call.fault.is_some()).map(|call| kind(&call.operation)),
             attempts: evidence.runs.iter().map(|run| checks::attempts(&run.run)).max().unwrap_or(0),
             given_up,
+            again: false,
             unknown: outcomes().any(|(kind, _)| kind == "unknown"),
             took,
             findings: findings.0,

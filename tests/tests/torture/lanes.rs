@@ -23,7 +23,8 @@ pub(crate) async fn run(cases: Vec<Case>) -> Vec<Verdict> {
             verdicts.into_iter().partition(|verdict| verdict.given_up && verdict.findings.is_empty());
         let again: Vec<Case> = Vec::<Verdict>::into_iter(given_up).map(|verdict| verdict.case).collect();
         verdicts = others;
-        verdicts.extend(side_by_side(again, 1).await);
+        let alone = side_by_side(again, 1).await;
+        verdicts.extend(alone.into_iter().map(|verdict| Verdict { again: true, ..verdict }));
     }
     for verdict in &mut verdicts {
         if verdict.given_up {
@@ -36,7 +37,7 @@ pub(crate) async fn run(cases: Vec<Case>) -> Vec<Verdict> {
 /// Worlds at a time: a case mostly waits for leases. `TORTURE_LANES` says otherwise.
 fn lanes() -> usize {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    std::env::var("TORTURE_LANES").map_or(cores, |lanes| lanes.parse().unwrap())
+    std::env::var("TORTURE_LANES").map_or(2 * cores, |lanes| lanes.parse().unwrap())
 }
 
 async fn side_by_side(cases: Vec<Case>, lanes: usize) -> Vec<Verdict> {

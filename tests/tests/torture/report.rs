@@ -23,6 +23,8 @@ pub(crate) fn tables(verdicts: &[Verdict]) -> String {
         text += &row(breaking.name, &of);
     }
     text += &row("all", &verdicts.iter().collect::<Vec<_>>());
+    let again = verdicts.iter().filter(|verdict| verdict.again).count();
+    text += &format!("\nTurns that were given up at first, and tried again alone: {again}.\n");
     text += "\n| victim | turn | write | struck |\n|---|---|---|--:|\n";
     let mut kinds: BTreeMap<(&str, &str, &str), usize> = BTreeMap::new();
     for verdict in verdicts {
