@@ -9,8 +9,8 @@ use tandem_tests::Log;
 
 use crate::evidence::{Evidence, Stored};
 
-/// Attempts that cannot all be the work of one fault: the one that was struck, and three without progress.
-const FRUITLESS: u64 = 4;
+/// Attempts without progress after which a run is given up. One fault explains one of them.
+const FRUITLESS: u64 = 3;
 
 /// The action with an external effect.
 pub(crate) const EXTERNAL: &str = "send-email";

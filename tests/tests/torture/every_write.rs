@@ -20,10 +20,10 @@ const ALL: &[Round] = &[
 
 const SAMPLE: &[Round] = &[
     (&BACKGROUND, &TWO_STEPS, Some(3), anything),
-    (&BACKGROUND, &SHORT_IMPORT, Some(2), anything),
+    (&BACKGROUND, &SHORT_IMPORT, Some(1), anything),
     (&FOREGROUND, &TWO_STEPS, Some(1), anything),
     (&DRIVING_FOREGROUND, &TWO_STEPS, Some(1), anything),
-    (&CLOCKS_APART, &TWO_STEPS, Some(2), Breaking::displaces),
+    (&CLOCKS_APART, &TWO_STEPS, Some(1), Breaking::displaces),
 ];
 
 fn anything(_: &Breaking) -> bool {
@@ -69,9 +69,9 @@ fn is_asked_for(case: &Case) -> bool {
     only().is_none_or(|part| case.to_string().contains(&part))
 }
 
-/// So many places from the first write to the last.
+/// So many places, at equal distances: one in the middle, or two at a quarter and at three quarters.
 fn spread(writes: u64, places: u64) -> Vec<u64> {
-    (0..places).map(|n| 1 + (writes - 1) * n / (places - 1).max(1)).collect()
+    (0..places).map(|n| (writes * (2 * n + 1)).div_ceil(2 * places)).collect()
 }
 
 fn wrong(verdicts: &[Verdict]) -> Vec<String> {

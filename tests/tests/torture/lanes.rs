@@ -37,7 +37,7 @@ pub(crate) async fn run(cases: Vec<Case>) -> Vec<Verdict> {
 /// Worlds at a time: a case mostly waits for leases. `TORTURE_LANES` says otherwise.
 fn lanes() -> usize {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    std::env::var("TORTURE_LANES").map_or(2 * cores, |lanes| lanes.parse().unwrap())
+    std::env::var("TORTURE_LANES").map_or(cores + cores / 2, |lanes| lanes.parse().unwrap())
 }
 
 async fn side_by_side(cases: Vec<Case>, lanes: usize) -> Vec<Verdict> {
