@@ -68,6 +68,11 @@ impl fmt::Display for Case {
 }
 
 impl Case {
+    /// Whether this is what it breaks.
+    pub(crate) fn breaks(&self, breaking: &Breaking) -> bool {
+        self.strike.is_some_and(|(own, _)| own.name == breaking.name)
+    }
+
     pub(crate) async fn run(self, world: &World) -> Verdict {
         let person = format!("t{}.you", &new_id()[16..]);
         let (thread, message) = (new_id(), new_id());
@@ -193,7 +198,8 @@ fn kind(operation: &Operation) -> &'static str {
     let has = |what: &str| operation.keys.iter().any(|key| key.contains(what));
     let in_run = |what: &str| operation.keys.iter().any(|key| key.starts_with("RUN#") && key.contains(what));
     match operation.name.as_str() {
-        "TransactWriteItems" if in_run(" INPUT") => "start",
+        "TransactWriteItems" if in_run(" INPUT") && has(" MSG#") => "start",
+        "TransactWriteItems" if in_run(" INPUT") => "decision and start of the next run",
         "TransactWriteItems" if in_run(" PROGRESS#") && has(" DOC#") => "slice of an import",
         "TransactWriteItems" if has("STATE#") || in_run(" CALL#") && !in_run(" LOG#") => "effects with their outcome",
         "TransactWriteItems" if in_run(" LOG#") => "end",

@@ -151,7 +151,13 @@ pub(crate) fn calls(evidence: &Stored, findings: &mut Findings) {
                 Some(outcome) if outcome.0 == "done" => outcome.clone(),
                 _ => ("closed".to_owned(), String::new()),
             },
-            CallState::Streaming(_) | CallState::Ready if given_up => continue,
+            CallState::Streaming(_) | CallState::Ready | CallState::AwaitingApproval | CallState::Approved
+                if given_up =>
+            {
+                continue;
+            }
+            // The next run goes on with it, and shows it again.
+            CallState::AwaitingApproval if ending(evidence) == Ending::AwaitingApproval => continue,
             open => (format!("{open:?}"), String::new()),
         };
         shown.insert(call.id.to_string(), told);

@@ -41,17 +41,17 @@ const LATE: Duration = Duration::from_millis(2300);
 pub(crate) const BREAKINGS: &[Breaking] = &[
     Breaking { name: "killed just before", how: How::Kill(Moment::Before) },
     Breaking { name: "killed just after", how: How::Kill(Moment::After) },
+    Breaking { name: "reply lost", how: How::Store(Fault::LoseReply, ONCE) },
     Breaking { name: "asleep before, the write arrives late", how: How::Sleep(Moment::Before) },
     Breaking { name: "asleep after", how: How::Sleep(Moment::After) },
-    Breaking { name: "request lost", how: How::Store(Fault::LoseRequest, ONCE) },
-    Breaking { name: "reply lost", how: How::Store(Fault::LoseReply, ONCE) },
-    Breaking { name: "every reply lost for 1.5 s", how: How::Store(Fault::LoseReply, LONG) },
-    Breaking { name: "late, after its repetition", how: How::Store(Fault::Delay(LATE), ONCE) },
-    Breaking { name: "conflict", how: How::Store(Fault::Refuse(Refusal::Conflict), ONCE) },
-    Breaking { name: "error 500", how: How::Store(Fault::Refuse(Refusal::InternalError), ONCE) },
     Breaking { name: "throttled for 5 s", how: How::Store(Fault::Refuse(Refusal::Throttled), VERY_LONG) },
     Breaking {
         name: "everybody throttled for 5 s",
         how: How::StoreForAll(Fault::Refuse(Refusal::Throttled), VERY_LONG),
     },
+    Breaking { name: "request lost", how: How::Store(Fault::LoseRequest, ONCE) },
+    Breaking { name: "every reply lost for 1.5 s", how: How::Store(Fault::LoseReply, LONG) },
+    Breaking { name: "late, after its repetition", how: How::Store(Fault::Delay(LATE), ONCE) },
+    Breaking { name: "conflict", how: How::Store(Fault::Refuse(Refusal::Conflict), ONCE) },
+    Breaking { name: "error 500", how: How::Store(Fault::Refuse(Refusal::InternalError), ONCE) },
 ];

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use futures::future::join_all;
+use tokio::time::Instant;
 
 use crate::all;
 use crate::case::{Case, Verdict};
@@ -14,16 +15,16 @@ const TELL_EVERY: usize = 50;
 /// How often a turn that was given up is tried again.
 const AGAIN: usize = 2;
 
-/// Runs all cases and gives their verdicts, in any order. Turns that were given up are tried again one by one, when
+/// Runs the cases in their order and gives their verdicts, in any order; none begins after `end`. Turns that were given up are tried again one by one, when
 /// the machine has nothing else to do for us: then they must come to their end.
-pub(crate) async fn run(cases: Vec<Case>) -> Vec<Verdict> {
-    let mut verdicts = side_by_side(cases, lanes()).await;
+pub(crate) async fn run(cases: Vec<Case>, end: Option<Instant>) -> Vec<Verdict> {
+    let mut verdicts = side_by_side(cases, lanes(), end).await;
     for _ in 0..AGAIN {
         let (given_up, others) =
             verdicts.into_iter().partition(|verdict| verdict.given_up && verdict.findings.is_empty());
         let again: Vec<Case> = Vec::<Verdict>::into_iter(given_up).map(|verdict| verdict.case).collect();
         verdicts = others;
-        let alone = side_by_side(again, 1).await;
+        let alone = side_by_side(again, 1, None).await;
         verdicts.extend(alone.into_iter().map(|verdict| Verdict { again: true, ..verdict }));
     }
     for verdict in &mut verdicts {
@@ -40,12 +41,12 @@ fn lanes() -> usize {
     std::env::var("TORTURE_LANES").map_or(cores + cores / 2, |lanes| lanes.parse().unwrap())
 }
 
-async fn side_by_side(cases: Vec<Case>, lanes: usize) -> Vec<Verdict> {
+async fn side_by_side(cases: Vec<Case>, lanes: usize, end: Option<Instant>) -> Vec<Verdict> {
     let queue = Arc::new(Mutex::new(VecDeque::from(cases)));
-    join_all((0..lanes).map(|_| lane(Arc::clone(&queue)))).await.into_iter().flatten().collect()
+    join_all((0..lanes).map(|_| lane(Arc::clone(&queue), end))).await.into_iter().flatten().collect()
 }
 
-async fn lane(queue: Arc<Mutex<VecDeque<Case>>>) -> Vec<Verdict> {
+async fn lane(queue: Arc<Mutex<VecDeque<Case>>>, end: Option<Instant>) -> Vec<Verdict> {
     let mut verdicts = Vec::new();
     let mut world: Option<World> = None;
     let mut fits = None;
@@ -54,7 +55,7 @@ async fn lane(queue: Arc<Mutex<VecDeque<Case>>>) -> Vec<Verdict> {
             let mut queue = queue.lock().unwrap();
             (queue.pop_front(), queue.len())
         };
-        let Some(case) = next else { return verdicts };
+        let Some(case) = next.filter(|_| end.is_none_or(|end| Instant::now() < end)) else { return verdicts };
         if all() && left % TELL_EVERY == 0 {
             eprintln!("{case}; then {left} more");
         }

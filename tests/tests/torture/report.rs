@@ -4,25 +4,20 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::case::Verdict;
+use crate::case::{Case, Verdict};
 use crate::faults::BREAKINGS;
 
-/// Prints what was done and found.
-#[allow(clippy::print_stdout)]
-pub(crate) fn print(verdicts: &[Verdict]) {
-    println!("{}", tables(verdicts));
-}
-
-/// Tables in Markdown: by fault, and by the write that was struck.
-pub(crate) fn tables(verdicts: &[Verdict]) -> String {
+/// Tables in Markdown: by fault, and by the write that was struck. `planned`: the cases that there are.
+pub(crate) fn tables(verdicts: &[Verdict], planned: &[Case]) -> String {
     let mut text = String::from(
         "| fault | turns | struck | taken over | unknown | slowest | violations |\n|---|--:|--:|--:|--:|--:|--:|\n",
     );
     for breaking in BREAKINGS {
-        let of: Vec<&Verdict> = verdicts.iter().filter(|verdict| name(verdict) == breaking.name).collect();
-        text += &row(breaking.name, &of);
+        let of: Vec<&Verdict> = verdicts.iter().filter(|verdict| verdict.case.breaks(breaking)).collect();
+        let planned = planned.iter().filter(|case| case.breaks(breaking)).count();
+        text += &row(breaking.name, &of, planned);
     }
-    text += &row("all", &verdicts.iter().collect::<Vec<_>>());
+    text += &row("all", &verdicts.iter().collect::<Vec<_>>(), planned.len());
     let again = verdicts.iter().filter(|verdict| verdict.again).count();
     text += &format!("\nTurns that were given up at first, and tried again alone: {again}.\n");
     text += "\n| victim | turn | write | struck |\n|---|---|---|--:|\n";
@@ -38,18 +33,16 @@ pub(crate) fn tables(verdicts: &[Verdict]) -> String {
     text
 }
 
-fn row(name: &str, verdicts: &[&Verdict]) -> String {
+fn row(name: &str, verdicts: &[&Verdict], planned: usize) -> String {
     let count = |is: fn(&Verdict) -> bool| verdicts.iter().filter(|verdict| is(verdict)).count();
     let struck = count(|verdict| verdict.struck.is_some());
     let again = count(|verdict| verdict.attempts > 1);
     let unknown = count(|verdict| verdict.unknown);
     let slowest = verdicts.iter().map(|verdict| verdict.took).max().unwrap_or_default();
     let wrong = count(|verdict| !verdict.findings.is_empty());
-    format!("| {name} | {} | {struck} | {again} | {unknown} | {} | {wrong} |\n", verdicts.len(), seconds(slowest))
-}
-
-fn name(verdict: &Verdict) -> &'static str {
-    verdict.case.strike.map_or("nothing", |(breaking, _)| breaking.name)
+    let (turns, slowest) = (verdicts.len(), seconds(slowest));
+    let turns = if turns == planned { turns.to_string() } else { format!("{turns} of {planned}") };
+    format!("| {name} | {turns} | {struck} | {again} | {unknown} | {slowest} | {wrong} |\n")
 }
 
 pub(crate) fn seconds(time: Duration) -> String {
