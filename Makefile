@@ -42,9 +42,9 @@ torture-sample: ## a fixed sample of the faults below
 	$(CARGO) build --workspace --bins
 	$(CARGO) test -p tandem-tests --test torture
 
-torture: ## every fault at every write; takes long, and writes the tables of docs/reliability.md
-	$(CARGO) build --release --bin tandem
-	TORTURE=all $(CARGO) test --release -p tandem-tests --test torture -- --nocapture
+torture: ## every fault at every write; takes an hour or more, and writes the tables of docs/reliability.md
+	$(CARGO) build --workspace --bins
+	TORTURE=all $(CARGO) test -p tandem-tests --test torture -- --nocapture
 
 build: ## the Lambda functions, as `sam build` makes them
 	scripts/aws-tools.sh
