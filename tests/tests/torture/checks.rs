@@ -139,7 +139,7 @@ fn client(evidence: &Stored, name: &str, log: &Log, findings: &mut Findings) {
 
 /// Every call has an intent and then one outcome, and the transcript says what is stored.
 pub(crate) fn calls(evidence: &Stored, findings: &mut Findings) {
-    let given_up = ending(evidence) == Ending::GivenUp;
+    let (given_up, goes_on) = (ending(evidence) == Ending::GivenUp, ending(evidence) == Ending::AwaitingApproval);
     let mut shown = BTreeMap::new();
     for call in evidence.transcript().calls() {
         let told = match &call.state {
@@ -151,13 +151,8 @@ pub(crate) fn calls(evidence: &Stored, findings: &mut Findings) {
                 Some(outcome) if outcome.0 == "done" => outcome.clone(),
                 _ => ("closed".to_owned(), String::new()),
             },
-            CallState::Streaming(_) | CallState::Ready | CallState::AwaitingApproval | CallState::Approved
-                if given_up =>
-            {
-                continue;
-            }
-            // The next run goes on with it, and shows it again.
-            CallState::AwaitingApproval if ending(evidence) == Ending::AwaitingApproval => continue,
+            // Nothing has begun: of a run that was given up, or of one whose successor shows the call again.
+            open if *open != CallState::Intended && (given_up || goes_on) => continue,
             open => (format!("{open:?}"), String::new()),
         };
         shown.insert(call.id.to_string(), told);
