@@ -38,9 +38,9 @@ fn row(name: &str, verdicts: &[&Verdict], planned: usize) -> String {
     let struck = count(|verdict| verdict.struck.is_some());
     let again = count(|verdict| verdict.attempts > 1);
     let unknown = count(|verdict| verdict.unknown);
-    let slowest = verdicts.iter().map(|verdict| verdict.took).max().unwrap_or_default();
+    let slowest = verdicts.iter().map(|verdict| verdict.took).max().map_or("-".into(), seconds);
     let wrong = count(|verdict| !verdict.findings.is_empty());
-    let (turns, slowest) = (verdicts.len(), seconds(slowest));
+    let turns = verdicts.len();
     let turns = if turns == planned { turns.to_string() } else { format!("{turns} of {planned}") };
     format!("| {name} | {turns} | {struck} | {again} | {unknown} | {slowest} | {wrong} |\n")
 }
