@@ -38,7 +38,7 @@ done
 status=0
 SCHEMATHESIS_HOOKS=tests/openapi/hooks.py PYTHONDONTWRITEBYTECODE=1 \
   "$venv/bin/st" --config-file tests/openapi/schemathesis.toml run "$url/openapi.json" \
-  --max-examples "${EXAMPLES:-5}" --continue-on-failure "$@" || status=$?
+  --max-examples "${EXAMPLES:-5}" --continue-on-failure --request-timeout 60 "$@" || status=$?
 if [ "$status" -ne 0 ]; then
   echo "--- what the server wrote:" >&2
   tail -50 "$work/log" >&2

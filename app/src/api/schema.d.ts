@@ -1082,7 +1082,7 @@ export interface components {
              * @description Whose memory it is; the person's own if absent.
              * @default user
              */
-            scope: "user" | "tenant";
+            scope: "user" | "tenant" | null;
         };
         /** @description It is not remembered any more. */
         ForgetOutput: {
@@ -1151,12 +1151,12 @@ export interface components {
              * @description Labels to add, such as billing.
              * @default []
              */
-            add: string[];
+            add: string[] | null;
             /**
              * @description Labels to take off. Those that the email does not have are no fault.
              * @default []
              */
-            remove: string[];
+            remove: string[] | null;
         };
         /** @description The labels that the email has now. */
         LabelEmailOutput: {
@@ -1390,7 +1390,7 @@ export interface components {
              * @description Whose memory it is; the person's own if absent.
              * @default user
              */
-            scope: "user" | "tenant";
+            scope: "user" | "tenant" | null;
         };
         /** @description It is remembered. */
         RememberOutput: {

@@ -2,7 +2,7 @@
 
 use schemars::generate::{Contract, SchemaGenerator, SchemaSettings};
 use schemars::{JsonSchema, Schema};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// Collects the named schemas.
 pub(crate) struct Schemas {
@@ -29,9 +29,11 @@ impl Schemas {
         self.output.subschema_for::<T>().to_value()
     }
 
-    /// Gives the schema of an input a name, and a reference to it.
+    /// Gives the schema of an action's input a name, and a reference to it.
     pub(super) fn name_input(&mut self, name: String, schema: &Value) -> Value {
-        self.name(name, schema.clone())
+        let mut schema = schema.clone();
+        may_be_null(&mut schema);
+        self.name(name, schema)
     }
 
     /// Gives the schema of an answer a name, and a reference to it.
@@ -46,7 +48,7 @@ impl Schemas {
         if let Some(schema) = schema.as_object_mut() {
             schema.remove("title");
         }
-        let reference = serde_json::json!({"$ref": format!("#/components/schemas/{name}")});
+        let reference = json!({"$ref": format!("#/components/schemas/{name}")});
         self.named.insert(name, schema);
         reference
     }
@@ -96,6 +98,48 @@ fn never_null(schema: &mut Value) {
     }
 }
 
+/// The registry takes null for the absence of an optional field, also where the type does not.
+fn may_be_null(schema: &mut Value) {
+    match schema {
+        Value::Object(keywords) => {
+            let required = keywords.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+            for (name, field) in keywords.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten() {
+                if !required.iter().any(|required| required == name) {
+                    or_null(field);
+                }
+            }
+            keywords.values_mut().for_each(may_be_null);
+        }
+        Value::Array(list) => list.iter_mut().for_each(may_be_null),
+        _ => {}
+    }
+}
+
+fn or_null(schema: &mut Value) {
+    let Some(keywords) = schema.as_object_mut() else { return };
+    let null = json!("null");
+    if let Some(kinds) = keywords.get_mut("type") {
+        match kinds {
+            Value::Array(kinds) if kinds.contains(&null) => {}
+            Value::Array(kinds) => kinds.push(null),
+            kind => *kind = Value::Array(vec![kind.take(), null]),
+        }
+        if let Some(Value::Array(choices)) = keywords.get_mut("enum")
+            && !choices.contains(&Value::Null)
+        {
+            choices.push(Value::Null);
+        }
+        return;
+    }
+    for keyword in ["oneOf", "anyOf"] {
+        if let Some(Value::Array(forms)) = keywords.get_mut(keyword)
+            && !forms.iter().any(|form| form["type"] == "null")
+        {
+            forms.push(json!({"type": "null"}));
+        }
+    }
+}
+
 /// The schema without the possibility of null.
 pub(super) fn without_null(schema: &mut Value) {
     let Some(schema) = schema.as_object_mut() else { return };
@@ -122,5 +166,39 @@ pub(super) fn without_null(schema: &mut Value) {
     }
     if schema.get("default").is_some_and(Value::is_null) {
         schema.remove("default");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn null_is_the_absence_of_an_optional_field_of_an_input_and_stands_in_no_answer() {
+        let schema = json!({"type": "object", "required": ["a"], "properties": {
+            "a": {"type": "string"},
+            "b": {"type": "integer"},
+            "c": {"oneOf": [{"const": "x"}]},
+            "d": {"type": ["string", "null"], "enum": ["x", null]},
+            "e": {},
+            "f": {"type": "array", "items": {"type": "object", "properties": {"g": {"type": "boolean"}}}},
+        }});
+        let (mut input, mut output) = (schema.clone(), schema);
+        may_be_null(&mut input);
+        never_null(&mut output);
+        let inputs = [
+            ("a", json!({"type": "string"})),
+            ("b", json!({"type": ["integer", "null"]})),
+            ("c", json!({"oneOf": [{"const": "x"}, {"type": "null"}]})),
+            ("d", json!({"type": ["string", "null"], "enum": ["x", null]})),
+            ("e", json!({})),
+        ];
+        for (name, want) in inputs {
+            assert_eq!(input["properties"][name], want, "{name}");
+        }
+        let inner = &input["properties"]["f"]["items"]["properties"]["g"];
+        assert_eq!(inner, &json!({"type": ["boolean", "null"]}));
+        assert_eq!(output["properties"]["d"], json!({"type": "string", "enum": ["x"]}));
+        assert_eq!(output["properties"]["b"], json!({"type": "integer"}));
     }
 }
