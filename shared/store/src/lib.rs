@@ -67,6 +67,8 @@ pub struct Store {
     scopes: Watches<state::ScopeSeen>,
     /// The threads that somebody follows in this process.
     watched_threads: Watches<thread_watch::ThreadSeen>,
+    /// The commits of this process that wait for their turn at a scope.
+    queues: state::Queues,
     /// Who is told of the commits of this handle.
     on_commit: state::Told,
     /// How long the log of a run is kept, in seconds.
@@ -87,6 +89,7 @@ impl Store {
             feeds: Feeds::default(),
             scopes: Watches::default(),
             watched_threads: Watches::default(),
+            queues: state::Queues::default(),
             on_commit: state::Told::default(),
             retention: RETENTION_SECONDS,
         }
@@ -114,6 +117,7 @@ impl Store {
             feeds: Feeds::default(),
             scopes: Watches::default(),
             watched_threads: Watches::default(),
+            queues: state::Queues::default(),
             ..self.clone()
         }
     }

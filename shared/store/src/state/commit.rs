@@ -1,6 +1,7 @@
 //! Committing a unit of work: one transaction, and what to do when the race is lost.
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
+use tokio::sync::OwnedMutexGuard;
 
 use super::attached::Attached;
 use super::document;
@@ -45,10 +46,20 @@ impl Unit {
         if !self.has_writes() && attached.call.is_none() && attached.progress.is_none() {
             return Ok(Commit::Committed(Vec::new()));
         }
+        let mut turns = self.turns().await;
+        for (at, known) in &turns {
+            // What this process has committed in the meantime, without asking the store.
+            if **known > self.scopes[*at].pos && !self.move_to(*at, **known).await? {
+                return Ok(Commit::Lost);
+            }
+        }
         loop {
             let (kinds, operations): (Vec<Of>, Vec<TransactWriteItem>) = self.operations(attached)?.into_iter().unzip();
             let reasons = match self.store.transact(operations).await? {
-                Transacted::Committed => return Ok(Commit::Committed(self.finish())),
+                Transacted::Committed => {
+                    turns.iter_mut().for_each(|(at, known)| **known = self.scopes[*at].pos + 1);
+                    return Ok(Commit::Committed(self.finish()));
+                }
                 Transacted::Refused(reasons) => reasons,
             };
             let blocked = kinds.iter().zip(reasons).filter_map(|(of, reason)| Some((of, reason?)));
@@ -72,6 +83,18 @@ impl Unit {
                 return Ok(Commit::Lost);
             }
         }
+    }
+
+    /// Waits until it is this unit's turn at each scope that it writes, in the order of their partitions: who holds one
+    /// never waits for one before it.
+    async fn turns(&self) -> Vec<(usize, OwnedMutexGuard<u64>)> {
+        let mut written: Vec<usize> = (0..self.scopes.len()).filter(|at| !self.scopes[*at].writes.is_empty()).collect();
+        written.sort_by(|a, b| self.scopes[*a].partition.cmp(&self.scopes[*b].partition));
+        let mut turns = Vec::new();
+        for at in written {
+            turns.push((at, self.store.queues.turn(&self.scopes[at].partition).await));
+        }
+        turns
     }
 
     /// Moves a scope on to `pos`, if nothing in between touches what was read of it.
