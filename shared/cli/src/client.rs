@@ -1,6 +1,6 @@
 //! A client of the HTTPS endpoints that survives a restarted server: it comes back with its cursor.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
@@ -12,6 +12,8 @@ use crate::output::say;
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Seconds that one request waits for a chunk.
 const WAIT: &str = "20";
+/// How long one try of a call may take: an action's own time, and waiting for another try of the same call.
+const LONGEST_CALL: Duration = Duration::from_secs(150);
 
 /// Where the system is, and who calls.
 #[derive(clap::Args, Debug, Clone)]
@@ -22,6 +24,65 @@ pub(crate) struct Target {
     /// Bearer token.
     #[arg(long, env = "TANDEM_TOKEN", hide_env_values = true)]
     token: Option<String>,
+}
+
+impl Target {
+    /// The same with what else was said.
+    pub(crate) fn or(self, url: Option<String>, token: Option<String>) -> Self {
+        Target { url: url.unwrap_or(self.url), token: token.or(self.token) }
+    }
+}
+
+/// A call of an action, as it is sent.
+pub(crate) struct ActionCall {
+    pub(crate) method: Method,
+    pub(crate) path: String,
+    pub(crate) query: Vec<(String, String)>,
+    pub(crate) body: Option<Value>,
+    pub(crate) key: Option<String>,
+}
+
+impl ActionCall {
+    fn path_and_query(&self) -> Result<String> {
+        if self.query.is_empty() {
+            return Ok(self.path.clone());
+        }
+        let url = reqwest::Url::parse_with_params("http://host", &self.query)?;
+        Ok(format!("{}?{}", self.path, url.query().unwrap_or_default()))
+    }
+}
+
+/// An answer to a call.
+pub(crate) enum Reply {
+    Done(Value),
+    /// It goes on as a run.
+    Accepted(Value),
+    Problem(Value),
+}
+
+/// Tries that are further and further apart, until patience ends.
+struct Retry {
+    began: Instant,
+    pause: Duration,
+}
+
+impl Retry {
+    fn new() -> Self {
+        Retry { began: Instant::now(), pause: Duration::from_millis(100) }
+    }
+
+    /// Waits before the next try; an error when it has lasted long enough.
+    async fn again(&mut self, problem: &str) -> Result<()> {
+        if self.began.elapsed() > PATIENCE {
+            bail!("{problem}; gave up after {} s", PATIENCE.as_secs());
+        }
+        if self.pause < Duration::from_millis(200) {
+            say(format_args!("{problem}; trying again for {} s", PATIENCE.as_secs()));
+        }
+        tokio::time::sleep(self.pause).await;
+        self.pause = (self.pause * 2).min(Duration::from_secs(2));
+        Ok(())
+    }
 }
 
 pub(crate) struct Client {
@@ -40,10 +101,14 @@ impl Client {
         self.json(method, path, body, Duration::ZERO).await
     }
 
+    /// The actions that the caller may use, as the system describes them.
+    pub(crate) async fn catalogue(&self) -> Result<Value> {
+        self.first(Method::GET, "/api", None).await
+    }
+
     /// Sends a JSON request, again while the server is away or busy. Only for requests that may be repeated.
     async fn json(&self, method: Method, path: &str, body: Option<&Value>, patience: Duration) -> Result<Value> {
-        let began = std::time::Instant::now();
-        let mut pause = Duration::from_millis(100);
+        let mut retry = Retry::new();
         loop {
             let mut request = self.request(method.clone(), path);
             if let Some(body) = body {
@@ -63,14 +128,42 @@ impl Client {
                 }
                 Err(error) => format!("{} does not answer ({})", self.target.url, error.without_url()),
             };
-            if began.elapsed() > PATIENCE {
-                bail!("{problem}; gave up after {} s", PATIENCE.as_secs());
+            retry.again(&problem).await?;
+        }
+    }
+
+    /// Sends a call of an action until there is an answer. It is a read or has a key, so it may be sent again after a
+    /// connection was lost.
+    pub(crate) async fn act(&self, call: &ActionCall) -> Result<Reply> {
+        let mut retry = Retry::new();
+        loop {
+            let mut request = self.request(call.method.clone(), &call.path_and_query()?).timeout(LONGEST_CALL);
+            if let Some(body) = &call.body {
+                request = request.json(body);
             }
-            if pause < Duration::from_millis(200) {
-                say(format_args!("{problem}; trying again for {} s", PATIENCE.as_secs()));
+            if let Some(key) = &call.key {
+                request = request.header("idempotency-key", key);
             }
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(Duration::from_secs(2));
+            let problem = match request.send().await {
+                Ok(response) if response.status().is_success() => {
+                    let accepted = response.status() == StatusCode::ACCEPTED;
+                    let answer = response.json().await.context("the answer is not JSON")?;
+                    return Ok(if accepted { Reply::Accepted(answer) } else { Reply::Done(answer) });
+                }
+                Ok(response) => {
+                    let status = response.status();
+                    let body: Value = response.json().await.unwrap_or_default();
+                    // A 504 with a code is the answer; without one it is of somebody in between.
+                    let again = body["code"] == "in_progress" || (passing(status) && body["code"] != "timeout");
+                    match again {
+                        true => told(status, &body),
+                        false if body["code"].is_string() => return Ok(Reply::Problem(body)),
+                        false => bail!("{}", told(status, &body)),
+                    }
+                }
+                Err(error) => format!("{} does not answer ({})", self.target.url, error.without_url()),
+            };
+            retry.again(&problem).await?;
         }
     }
 
@@ -100,7 +193,8 @@ impl Client {
 
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let url = format!("{}{path}", self.target.url.trim_end_matches('/'));
-        let request = self.http.request(method, url).header("accept", "application/json");
+        let request =
+            self.http.request(method, url).header("accept", "application/json").header("tandem-caller", "cli");
         match &self.target.token {
             Some(token) => request.bearer_auth(token),
             None => request,
@@ -109,7 +203,7 @@ impl Client {
 }
 
 /// An address that requests can be sent to.
-fn url(text: &str) -> Result<String, String> {
+pub(crate) fn url(text: &str) -> Result<String, String> {
     match reqwest::Url::parse(text) {
         Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(text.to_owned()),
         _ => Err("must be an address that begins with http:// or https://".into()),
@@ -122,7 +216,10 @@ fn passing(status: StatusCode) -> bool {
 
 async fn problem(response: Response) -> String {
     let status = response.status();
-    let body: Value = response.json().await.unwrap_or_default();
+    told(status, &response.json().await.unwrap_or_default())
+}
+
+fn told(status: StatusCode, body: &Value) -> String {
     let mut text = match body["detail"].as_str() {
         Some(detail) => format!("{status}: {detail}"),
         None => status.to_string(),

@@ -1,6 +1,6 @@
 //! The `tandem` program: the whole system on a laptop, its parts as processes, and a client.
 //!
-//! Exit codes: 0 done, 1 the run or the program failed, 2 bad usage. Results go to stdout as JSON, the rest to stderr.
+//! Exit codes: 0 done, 1 the action, the run or the program failed, 2 bad usage. Results go to stdout as JSON, the rest to stderr.
 
 mod client;
 mod commands;
@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use commands::{background, chat, dev, dynamodb, foreground, openapi, schema, sweeper, tail};
+use commands::{action, background, chat, dev, dynamodb, foreground, openapi, schema, sweeper, tail};
 
 /// Tandem: people and an agent work on one application, through the same actions and the same state.
 #[derive(Parser)]
@@ -28,6 +28,7 @@ enum Command {
     Foreground(foreground::Args),
     Background(background::Args),
     Sweeper(sweeper::Args),
+    Action(action::Args),
     Chat(chat::Args),
     Tail(tail::Args),
     Openapi(openapi::Args),
@@ -43,6 +44,7 @@ async fn main() -> ExitCode {
         Command::Foreground(args) => foreground::run(args).await,
         Command::Background(args) => background::run(args).await,
         Command::Sweeper(args) => sweeper::run(args).await,
+        Command::Action(args) => action::run(args).await,
         Command::Chat(args) => chat::run(args).await,
         Command::Tail(args) => tail::run(args).await,
         Command::Openapi(args) => openapi::run(&args),
@@ -50,6 +52,10 @@ async fn main() -> ExitCode {
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
+        Err(error) if error.is::<output::BadUsage>() => {
+            output::say(error);
+            ExitCode::from(2)
+        }
         Err(error) => {
             output::say(format_args!("tandem: {error:#}"));
             ExitCode::FAILURE

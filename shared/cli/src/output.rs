@@ -33,3 +33,21 @@ pub(crate) fn write(text: impl std::fmt::Display) {
     // Nobody may be there to read it.
     let _ = write!(stderr, "{text}").and_then(|()| stderr.flush());
 }
+
+/// The person has to write something else: exit code 2.
+#[derive(Debug)]
+pub(crate) struct BadUsage(String);
+
+impl BadUsage {
+    pub(crate) fn new(text: impl Into<String>) -> Self {
+        BadUsage(text.into())
+    }
+}
+
+impl std::fmt::Display for BadUsage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for BadUsage {}

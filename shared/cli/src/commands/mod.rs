@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub(crate) mod action;
 pub(crate) mod background;
 pub(crate) mod chat;
 pub(crate) mod dev;

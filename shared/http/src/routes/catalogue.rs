@@ -6,10 +6,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 use tandem_actions::{Effect, Entry, Method, NeedsApproval};
-use tandem_protocol::Caller as Door;
 
 use crate::App;
-use crate::caller::Caller;
+use crate::caller::{Caller, Through};
 use crate::description::{Operation, operation};
 
 /// The actions that the caller may use, in the application's order.
@@ -68,7 +67,7 @@ pub(crate) fn about() -> Operation {
         .gives::<Catalogue>(200, "The catalogue.", json!({"actions": [email]}))
 }
 
-pub(crate) async fn list(State(app): State<App>, Caller(principal): Caller) -> Json<Catalogue> {
-    let offered = app.runtime.agent().registry().offered(&principal, Door::Http);
+pub(crate) async fn list(State(app): State<App>, Caller(principal): Caller, Through(door): Through) -> Json<Catalogue> {
+    let offered = app.runtime.agent().registry().offered(&principal, door);
     Json(Catalogue { actions: offered.map(Listed::from).collect() })
 }
