@@ -9,6 +9,7 @@ use tandem_protocol::{Chunk, FinishReason, ToolCallId, Usage};
 use tokio::time::Instant;
 
 use crate::Stop;
+use crate::overflow::shorten;
 use crate::turn::{Turn, calls_of, model_failed};
 
 /// Requests for one step, the first included.
@@ -20,13 +21,19 @@ const MAX_CALLS: usize = 32;
 
 impl Turn<'_> {
     /// Streams one complete answer into the log. An answer that breaks off is void: `reset-step`, and again,
-    /// as long as that can help and fits before the soft timeout.
+    /// as long as that can help and fits before the soft timeout. A conversation that is too long is shortened until it
+    /// fits or only the current question is left.
     pub(crate) async fn ask(&mut self, model: &dyn Model, mut request: Request) -> Result<(FinishReason, Usage), Stop> {
         loop {
             let error = match self.answer(model, request.clone()).await? {
                 Ok(finish) => return Ok(finish),
                 Err(error) => error,
             };
+            if matches!(error, ModelError::ContextTooLong { .. }) && shorten(&mut request.messages) {
+                tracing::warn!(run = %self.run.run_id, messages = request.messages.len(), "the conversation is shortened");
+                self.reset_step().await?;
+                continue;
+            }
             request.retry += 1;
             tracing::warn!(run = %self.run.run_id, retry = request.retry, %error, "the model failed");
             let too_long = error.retry_after().is_some_and(|after| after > LONGEST_WAIT);
@@ -37,11 +44,17 @@ impl Turn<'_> {
             if wake >= self.soft {
                 return Err(Stop::TimeUp);
             }
-            if self.log.transcript.open_step().is_some_and(|step| !step.parts.is_empty()) {
-                self.log.commit([Chunk::ResetStep]).await?;
-            }
+            self.reset_step().await?;
             tokio::time::sleep_until(wake).await;
         }
+    }
+
+    /// What has arrived of an answer that is void is taken back.
+    async fn reset_step(&mut self) -> Result<(), Stop> {
+        if self.log.transcript.open_step().is_some_and(|step| !step.parts.is_empty()) {
+            self.log.commit([Chunk::ResetStep]).await?;
+        }
+        Ok(())
     }
 
     async fn answer(
@@ -236,4 +249,21 @@ fn pause(retry: u32, asked: Option<Duration>) -> Duration {
     let spread = u64::try_from(tandem_store::now_ms()).unwrap_or(0) % 100;
     let own = own + own * u32::try_from(spread).unwrap_or(0) / 200;
     asked.map_or(own, |asked| asked.max(own))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_a_model_invents_is_legal_in_a_history() {
+        let long = "x".repeat(100);
+        for name in ["brain</x>", "", " ", "a b", "größe", "look.it.up", "\u{0}", &long] {
+            let legal = legal(name);
+            assert!((1..=64).contains(&legal.len()), "{name:?} became {legal:?}");
+            let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+            assert!(legal.chars().all(fits), "{name:?} became {legal:?}");
+        }
+        assert_eq!(legal("list-emails_2"), "list-emails_2");
+    }
 }

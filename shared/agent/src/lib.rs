@@ -8,6 +8,7 @@ mod approvals;
 mod ask;
 mod calls;
 mod history;
+mod overflow;
 mod prompt;
 mod recorder;
 mod shortened;

@@ -2,6 +2,7 @@
 
 use tandem_protocol::{AttemptReason, HolderKind, Run, RunId, RunStatus};
 use tandem_store::{StoreError, new_id};
+use tokio::time::Instant;
 
 use crate::Runtime;
 use crate::state::{Event, Refused};
@@ -13,6 +14,8 @@ pub struct Claim {
     pub(crate) run: Run,
     pub(crate) kind: HolderKind,
     pub(crate) reason: AttemptReason,
+    /// Before the claim was written: nobody has seen it earlier than this.
+    pub(crate) since: Instant,
 }
 
 impl Claim {
@@ -42,10 +45,11 @@ impl Runtime {
             },
         };
         let reason = reason(&before, reclaimed);
+        let since = Instant::now();
         let claimed = self.transition(id, &event, Some(before)).await?;
         Ok(claimed.map(|run| {
             tracing::info!(run = %run.run_id, attempt = run.attempt, ?kind, ?reason, "claimed");
-            Claim { run, kind, reason }
+            Claim { run, kind, reason, since }
         }))
     }
 }

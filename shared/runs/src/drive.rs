@@ -100,7 +100,7 @@ impl Runtime {
                 Ok(worked) => worked,
                 Err(_) => self.end_after_panic(&shared).await,
             },
-            refused = self.heartbeats(&shared) => {
+            refused = self.heartbeats(&shared, claim.since) => {
                 tracing::info!(run = %claim.run.run_id, ?refused, "the run is somebody else's");
                 Ok(Driven::Displaced)
             }
@@ -206,24 +206,34 @@ impl Runtime {
     }
 
     /// Shows that the holder is alive, until the run is not its own any more. Polled by the same task as the
-    /// work, so it stops when that hangs. If the store takes no heartbeat for a lease, the holder stops itself.
-    async fn heartbeats(&self, shared: &Shared) -> Refused {
+    /// work, so it stops when that hangs. `since`: before the claim was written.
+    ///
+    /// Others may presume the holder gone a lease after they saw its last sign of life, which is no earlier than that
+    /// was sent. If the store takes no heartbeat, the holder stops itself before.
+    async fn heartbeats(&self, shared: &Shared, since: Instant) -> Refused {
         let config = &self.0.config;
-        let mut last = Instant::now();
+        let certain = config.lease.saturating_sub(config.heartbeat);
+        let (mut until, mut failing) = (since + certain, false);
         loop {
-            tokio::time::sleep(config.heartbeat).await;
+            tokio::time::sleep_until((Instant::now() + config.heartbeat).min(until)).await;
+            if failing && Instant::now() >= until {
+                return Refused::Displaced;
+            }
             let run = shared.run();
             let progressed = shared.progressed.load(Ordering::Relaxed);
             let event = Event::Heartbeat { attempt: run.attempt, progressed };
             let id = run.run_id.clone();
-            let beat = tokio::time::timeout(config.lease / 2, self.transition(&id, &event, Some(run))).await;
+            let began = Instant::now();
+            // Who wakes up too late asks once more: the answer says whether the run is still its own.
+            let patience = (began + config.lease / 2).min(until.max(began + config.heartbeat));
+            let beat = tokio::time::timeout_at(patience, self.transition(&id, &event, Some(run))).await;
             match beat {
                 Ok(Ok(Ok(run))) => {
                     // Only now: what a hand-over says meanwhile must not be less.
                     if progressed {
                         shared.progressed.store(false, Ordering::Relaxed);
                     }
-                    last = Instant::now();
+                    (until, failing) = (began + certain, false);
                     *shared.run.lock().unwrap_or_else(PoisonError::into_inner) = run;
                 }
                 // Our own end or hand-over, whose answer is under way.
@@ -231,9 +241,7 @@ impl Runtime {
                 Ok(Ok(Err(refused))) => return refused,
                 Ok(Err(_)) | Err(_) => {
                     tracing::warn!(run = %id, "a heartbeat was not stored");
-                    if last.elapsed() + config.heartbeat >= config.lease {
-                        return Refused::Displaced;
-                    }
+                    failing = true;
                 }
             }
         }

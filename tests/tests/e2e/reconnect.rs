@@ -272,3 +272,22 @@ async fn a_wait_is_a_number_of_seconds() {
         assert_eq!(page.status, status, "{wait}: {page:?}");
     }
 }
+
+#[tokio::test]
+async fn a_log_that_has_expired_is_gone_at_every_cursor_and_its_message_stays() {
+    let split = Split::start(1, 1, &[("RUN_RETENTION_DAYS", "0")]).await;
+    let api = split.api(0);
+    let mut stream = api.say("@say 3 every 0").await;
+    let (run, thread) = (stream.run(), stream.thread());
+    let mut log = Log::default();
+    assert_eq!(log.read_all(&mut stream).await, End::Done);
+    // The store has not cleaned up yet.
+    let items = split.table().content().await;
+    assert!(items.keys().any(|key| key.starts_with(&format!("RUN#{run} LOG#"))));
+    for query in ["", "?after=0", "?after=3", "?after=99"] {
+        let gone = api.refusal(api.get(&format!("/runs/{run}/events{query}"))).await;
+        assert_eq!(json!([gone["status"], gone["code"]]), json!([410, "expired"]), "{query}");
+    }
+    let messages = api.read(&format!("/threads/{thread}/messages")).await;
+    assert_eq!(messages["items"][1]["parts"], json!(log.parts()));
+}

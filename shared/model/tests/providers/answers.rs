@@ -230,3 +230,26 @@ async fn a_script_runs_the_same_on_every_wire() {
         }
     }
 }
+
+#[tokio::test]
+async fn every_line_end_and_form_of_an_event_is_understood() {
+    let script = [text("Grüße"), text(" there."), finish(FinishReason::Stop)];
+    let server = FakeProvider::start();
+    let models = models(&server);
+    for (wire, model) in &models[..2] {
+        let sent = Reply::frames_of(*wire, &script).concat();
+        let sent = std::str::from_utf8(&sent).unwrap();
+        // Without the space that may be left out, and with comments in between.
+        let bare = sent.replace("data: ", "data:").replace("event: ", "event:").replace("\n\n", "\n\n: a comment\n\n");
+        for body in [sent, &bare] {
+            for line_end in ["\n", "\r\n", "\r"] {
+                let body = body.replace('\n', line_end);
+                for bytes in [1, 2, 3, 7, 10_000] {
+                    server.serve([Reply::frames([body.clone().into_bytes()]).in_pieces(bytes)]);
+                    let told = listen(&**model, request("hi")).await;
+                    assert_eq!(told, (script.to_vec(), None), "{wire:?} {line_end:?} in pieces of {bytes}: {body}");
+                }
+            }
+        }
+    }
+}

@@ -6,7 +6,7 @@ use tandem_agent::{Agent, Limits};
 use tandem_auth::{DispatchKeys, SignedDispatch};
 use tandem_embedded::Engine;
 use tandem_model::Models;
-use tandem_protocol::{AgentChat, Chunk, Principal, Run, RunId, TenantId, UserId};
+use tandem_protocol::{AgentChat, AttemptReason, Chunk, HolderKind, Principal, Run, RunId, TenantId, UserId};
 use tandem_runs::{Config, Dispatch, DispatchError, Runtime};
 use tandem_store::Store;
 
@@ -120,4 +120,29 @@ pub(crate) fn assert_whole(log: &[(u32, Chunk)]) {
     let terminal = log.iter().filter(|(_, chunk)| chunk.is_terminal()).count();
     assert_eq!(terminal, 1, "one terminal chunk: {log:#?}");
     assert!(log.last().is_some_and(|(_, chunk)| chunk.is_terminal()), "and it is the last: {log:#?}");
+}
+
+/// A runtime on a store and with a way to the background of the test's own.
+pub(crate) fn runtime_on(store: Store, config: Config, max_steps: u32, dispatch: Arc<dyn Dispatch>) -> Runtime {
+    let registry = Arc::new(tandem_catalog::registry().unwrap());
+    let models = Arc::new(Models::from_env(|_| None).unwrap());
+    let limits = Limits { max_steps, max_output_tokens: 1000 };
+    let agent = Agent::new(store.clone(), registry, models, "You are a test.", limits);
+    Runtime::new(store, agent, config, DispatchKeys::development(), Some(dispatch))
+}
+
+/// Who drove a run, and why, attempt by attempt.
+pub(crate) fn attempts(log: &[(u32, Chunk)]) -> Vec<(u32, HolderKind, AttemptReason)> {
+    let data = log.iter().filter_map(|(_, chunk)| match chunk {
+        Chunk::DataAttempt { data, .. } => Some((data.attempt, data.holder, data.reason)),
+        _ => None,
+    });
+    data.collect()
+}
+
+/// A turn of [`somebody`], in a thread of its own.
+pub(crate) async fn start_on(runtime: &Runtime, message: &str) -> Run {
+    let body = serde_json::json!({"message": message}).to_string();
+    let chat = AgentChat::parse(body.as_bytes()).unwrap();
+    runtime.start(&somebody(), &chat).await.unwrap().run
 }

@@ -1,8 +1,9 @@
 //! Readers see every chunk once and in order, wherever they begin and whoever writes.
 
 use futures::future::join_all;
-use tandem_protocol::{HolderKind, Seq};
+use tandem_protocol::{Chunk, HolderKind, Seq, Transcript};
 use tandem_runs::Runtime;
+use tandem_store::Append;
 
 use crate::harness::{World, patient};
 
@@ -81,5 +82,59 @@ async fn the_kept_answer_is_what_the_log_says_however_long_it_is() {
         let days = (ended.expires_at.unwrap() - ended.ended_at.unwrap() / 1000) / (24 * 3600);
         assert_eq!(days, 30);
         println!("{script}: {next} chunks, {} bytes", serde_json::to_string(&kept).unwrap().len());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_log_longer_than_a_page_of_the_store_is_read_to_its_end() {
+    let world = World::new(patient()).await;
+    let run = tandem_protocol::RunId::new("run_long").unwrap();
+    // A page holds 1 MB: three of them, and the call is on the last one.
+    let mut next = 0;
+    let mut put = async |chunks: &[Chunk]| {
+        let append = Append::new(next, 1, chunks).unwrap();
+        assert!(world.store.append(&run, &append).await.unwrap());
+        next = append.frame().next();
+    };
+    put(&[Chunk::StartStep, Chunk::TextStart { id: "t".into() }]).await;
+    for n in 0..14 {
+        put(&[Chunk::TextDelta { id: "t".into(), delta: format!("{n} {}", "x".repeat(180_000)) }]).await;
+    }
+    let id = tandem_protocol::ToolCallId::new("call_1").unwrap();
+    let call = Chunk::ToolInputAvailable { tool_call_id: id, tool_name: "email".into(), input: serde_json::json!({}) };
+    put(&[Chunk::TextEnd { id: "t".into() }, call]).await;
+    let finish = Chunk::Finish { finish_reason: tandem_protocol::FinishReason::Stop, message_metadata: None };
+    put(&[Chunk::FinishStep, finish]).await;
+    let written = world.log(&run).await;
+    assert_eq!(written.len() as Seq, next);
+
+    let (said, end) = world.store.transcript(&run).await.unwrap();
+    assert_eq!((end, said.calls().count(), said.end.is_some()), (next, 1, true));
+    let reader = world.elsewhere(patient());
+    for from in [0, 1, 7, next - 1] {
+        let seen: Vec<Seq> = read(&reader, &run, from).await.into_iter().map(|(seq, _)| seq).collect();
+        assert_eq!(seen, (from..next).collect::<Vec<_>>());
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_waits_to_be_written_is_written_before_the_end() {
+    // Nothing is written by the clock in the time of this test.
+    let config = || tandem_runs::Config { flush_interval: std::time::Duration::from_secs(600), ..patient() };
+    for (script, ends) in [("@say 200 every 0", "completed"), ("@say 200 every 0\n@fail context", "context_too_long")] {
+        let world = World::new(config()).await;
+        let run = world.start(script).await;
+        let claim = world.runtime.claim(&run.run_id, 1, HolderKind::Background, false, None).await.unwrap().unwrap();
+        let began = std::time::Instant::now();
+        world.runtime.drive(claim, world.runtime.budget(HolderKind::Background, None)).await;
+        assert!(began.elapsed() < std::time::Duration::from_secs(60), "{:?}", began.elapsed());
+        let ended = world.store.run(&run.run_id).await.unwrap().unwrap();
+        assert_eq!(ended.end_reason.map(tandem_protocol::EndReason::code), Some(ends));
+        let log = world.log(&run.run_id).await;
+        crate::harness::assert_whole(&log);
+        let said = serde_json::to_string(&Transcript::fold(log.iter().map(|(_, chunk)| chunk)).ui_parts()).unwrap();
+        for n in 1..=200 {
+            assert_eq!(said.matches(&format!("w{n} ")).count(), 1, "{script}: {said}");
+        }
     }
 }

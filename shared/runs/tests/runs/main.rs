@@ -4,10 +4,14 @@
 
 mod actions;
 mod approvals;
+mod calls;
 mod claims;
 mod deleted;
+mod dispatches;
 mod harness;
+mod holders;
 mod log;
 mod providers;
 mod recovery;
 mod starts;
+mod sweeps;

@@ -1,11 +1,15 @@
 //! A turn says the same whichever provider's wire it came over.
 
-use serde_json::Value;
-use tandem_model::Models;
-use tandem_protocol::{HolderKind, RunStatus, Transcript};
-use tandem_testkit::providers::FakeProvider;
+use std::time::Duration;
 
-use crate::harness::{World, assert_whole, patient};
+use serde_json::Value;
+use tandem_model::{Event, Models};
+use tandem_protocol::{AgentChat, Chunk, EndReason, FinishReason, HolderKind, Run, RunStatus, Transcript, Usage};
+use tandem_runs::Driven;
+use tandem_testkit::providers::{FakeProvider, Problem, Reply};
+use tokio::time::Instant;
+
+use crate::harness::{World, assert_whole, patient, somebody};
 
 const SCRIPT: &str = "First this.\n@think 4 every 0\n/list-emails {\"limit\":2}\n/read-email {\"emailId\":\"e-1\"}\n\n\
                       /email {\"emailId\":\"e-1\",\"body\":\"Thanks, and grüße 👋🏽\"}\n\nThen that.";
@@ -100,4 +104,70 @@ async fn arguments_that_cannot_be_used_are_told_to_the_model_and_nothing_runs() 
     assert_eq!(states.len(), 4, "{states:?}");
     assert!(states.iter().all(|state| matches!(state, tandem_protocol::CallState::Failed(_))), "{states:?}");
     assert_eq!(world.store.run(&run.run_id).await.unwrap().unwrap().status, RunStatus::Completed);
+}
+
+/// A world whose model is this provider, and a run that is driven until `soft`, or for as long as it takes.
+async fn driven(provider: &FakeProvider, script: &str, soft: Option<Duration>) -> (World, Run, Driven) {
+    let environment = provider.environment();
+    let models = Models::from_env(|name| match name {
+        "MODEL" => Some("anthropic/fake".into()),
+        name => environment.iter().find(|(key, _)| *key == name).map(|(_, value)| value.to_string()),
+    });
+    let world = World::with_models(patient(), models.unwrap()).await;
+    let run = world.start(script).await;
+    let claim = world.runtime.claim(&run.run_id, 1, HolderKind::Background, false, None).await.unwrap().unwrap();
+    let mut budget = world.runtime.budget(HolderKind::Background, None);
+    budget.soft = soft.map_or(budget.soft, |soft| Instant::now() + soft);
+    let driven = world.runtime.drive(claim, budget).await;
+    (world, run, driven)
+}
+
+fn answer(text: &str) -> Reply {
+    let finish = Event::Finish { reason: FinishReason::Stop, usage: Usage::default() };
+    Reply::new([Event::TextDelta(text.into()), finish])
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wait_that_does_not_fit_is_left_to_the_next_attempt_at_once() {
+    let provider = FakeProvider::start();
+    let after = Some(Duration::from_secs(300));
+    provider.serve([Reply::problem(Problem::RateLimited { after }), answer("Here I am.")]);
+    let began = Instant::now();
+    let (world, run, driven) = driven(&provider, "hello", Some(Duration::from_secs(240))).await;
+    assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
+    assert_eq!(driven, Driven::HandedOver);
+    let log = world.log(&run.run_id).await;
+    assert!(matches!(log.last(), Some((1, Chunk::DataContinue { .. }))), "{log:#?}");
+
+    let dispatch = world.mailbox.0.lock().unwrap().pop().unwrap();
+    world.runtime.process(&world.runtime.verify(&dispatch).unwrap(), None).await.unwrap();
+    assert_eq!(world.store.run(&run.run_id).await.unwrap().unwrap().status, RunStatus::Completed);
+    assert_whole(&world.log(&run.run_id).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conversation_that_is_too_long_is_shortened_and_goes_on() {
+    let provider = FakeProvider::start();
+    provider.serve([answer("First answer.")]);
+    let (world, first, _) = driven(&provider, "First question.", None).await;
+    let long = || Reply::problem(Problem::TooLong);
+    // Said once more without the first question; when nothing is left to leave out, that is the end.
+    for (replies, reason) in
+        [(vec![long(), answer("Second answer.")], EndReason::Completed), (vec![long(); 9], EndReason::ContextTooLong)]
+    {
+        let before = provider.requests().len();
+        provider.serve(replies);
+        let body = serde_json::json!({"message": "Second question.", "threadId": first.thread_id});
+        let chat = AgentChat::parse(body.to_string().as_bytes()).unwrap();
+        let run = world.runtime.start(&somebody(), &chat).await.unwrap().run;
+        let claim = world.runtime.claim(&run.run_id, 1, HolderKind::Background, false, None).await.unwrap().unwrap();
+        world.runtime.drive(claim, world.runtime.budget(HolderKind::Background, None)).await;
+        let ended = world.store.run(&run.run_id).await.unwrap().unwrap();
+        assert_eq!(ended.end_reason, Some(reason));
+        assert_whole(&world.log(&run.run_id).await);
+        let sent: Vec<String> = provider.requests()[before..].iter().map(|request| request.body.to_string()).collect();
+        let holds = |sent: &String| ["First question.", "Second question."].map(|text| sent.contains(text));
+        assert_eq!(sent.first().map(holds), Some([true, true]));
+        assert_eq!(sent.last().map(holds), Some([false, true]));
+    }
 }

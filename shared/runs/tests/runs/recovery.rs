@@ -5,15 +5,7 @@ use std::time::Duration;
 use tandem_protocol::{AttemptReason, Chunk, EndReason, HolderKind, RunStatus, Transcript};
 use tandem_runs::Driven;
 
-use crate::harness::{World, assert_whole, quick};
-
-fn attempts(log: &[(u32, Chunk)]) -> Vec<(u32, HolderKind, AttemptReason)> {
-    let data = log.iter().filter_map(|(_, chunk)| match chunk {
-        Chunk::DataAttempt { data, .. } => Some((data.attempt, data.holder, data.reason)),
-        _ => None,
-    });
-    data.collect()
-}
+use crate::harness::{World, assert_whole, attempts, quick};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dispatch_that_nobody_claims_is_taken_back_by_the_foreground() {

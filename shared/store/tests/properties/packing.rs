@@ -76,3 +76,37 @@ fn a_chunk_that_no_frame_can_hold_is_refused_by_name() {
         log.close().await;
     });
 }
+
+#[test]
+fn tiny_deltas_share_frames_by_the_clock() {
+    wait(async {
+        let (store, interval) = (store().await, Duration::from_millis(50));
+        let log = LogWriter::start(store.clone(), run_id(), 1, 0, interval);
+        let began = std::time::Instant::now();
+        let mut said = String::new();
+        log.push(Chunk::TextStart { id: "t".into() }).await.unwrap();
+        for n in 0..5_000 {
+            let delta = format!("w{n} ");
+            said.push_str(&delta);
+            log.push(Chunk::TextDelta { id: "t".into(), delta }).await.unwrap();
+            if n % 10 == 0 {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        }
+        log.flush().await.unwrap();
+        let frames = store.log_from(&run_id(), 0).await.unwrap();
+        // One at once, one an interval, one for the flush.
+        let most = began.elapsed().as_millis() / interval.as_millis() + 2;
+        assert!(frames.len() as u128 <= most, "{} frames, at most {most}", frames.len());
+        let chunks: Vec<Chunk> = frames.iter().flat_map(|frame| frame.parsed().unwrap()).collect();
+        let text: String = chunks
+            .into_iter()
+            .filter_map(|chunk| match chunk {
+                Chunk::TextDelta { delta, .. } => Some(delta),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(text, said);
+        log.close().await;
+    });
+}

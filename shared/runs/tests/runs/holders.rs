@@ -1,0 +1,137 @@
+//! A holder shows that it is alive, notices that it should stop, and says why it could not begin.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use aws_sdk_dynamodb::config::{BehaviorVersion, Credentials, Region};
+use futures::future::join_all;
+use tandem_embedded::Engine;
+use tandem_model::Models;
+use tandem_protocol::{AgentChat, AttemptReason, Chunk, EndReason, HolderKind, RunStatus};
+use tandem_runs::{Config, Driven};
+use tandem_store::Store;
+use tandem_testkit::faults::{Fault, Moment, Proxy, Then};
+use tandem_testkit::providers::FakeProvider;
+use tokio::net::TcpListener;
+
+use crate::harness::{Mailbox, World, assert_whole, attempts, patient, quick, runtime_on, somebody, start_on};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_holder_that_cannot_show_that_it_is_alive_stops_before_its_lease_is_over() {
+    // Heartbeats hang in the store; everything else is done.
+    let engine = Engine::in_memory().unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let proxy = Proxy::open(&format!("http://{}", listener.local_addr().unwrap())).await.unwrap();
+    let served = engine.clone();
+    tokio::spawn(async move { served.serve(listener).await });
+    let direct = Store::new(engine.client(), "tandem");
+    direct.create_table().await.unwrap();
+    let client = aws_sdk_dynamodb::Config::builder()
+        .behavior_version(BehaviorVersion::latest())
+        .region(Region::from_static("us-east-1"))
+        .credentials_provider(Credentials::new("local", "local", None, None, "local"))
+        .endpoint_url(proxy.url());
+    let store = Store::new(aws_sdk_dynamodb::Client::from_conf(client.build()), "tandem");
+    let lease = Duration::from_secs(6);
+    let config = Config { lease, heartbeat: Duration::from_secs(1), ..quick() };
+    let runtime = runtime_on(store, config, 50, Arc::new(Mailbox::default()));
+    let run = start_on(&runtime, &"@say 5 every 20ms\n/list-emails {\"limit\":1}\n\n".repeat(400)).await;
+    let claim = runtime.claim(&run.run_id, 1, HolderKind::Background, false, None).await.unwrap().unwrap();
+    let claimed = Instant::now();
+    proxy.on_hook(|call| async move {
+        if call.operation.name == "PutItem" && call.operation.keys.iter().any(|key| key.ends_with(" RUN")) {
+            tokio::time::sleep(Duration::from_secs(60)).await;
+        }
+        Then::GoOn
+    });
+    proxy.break_for(Fault::Hook(Moment::Before), Duration::from_secs(60));
+    let driven = runtime.drive(claim, runtime.budget(HolderKind::Background, None)).await;
+    let held = claimed.elapsed();
+    assert_eq!(driven, Driven::Displaced);
+    assert!(held <= lease, "it worked for {held:?}");
+    // It had worked, and nothing more of it comes.
+    let log = direct.log_from(&run.run_id, 0).await.unwrap();
+    assert!(log.len() > 5, "{log:?}");
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert_eq!(direct.log_from(&run.run_id, 0).await.unwrap(), log);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_call_and_a_silent_model_are_not_taken_for_a_dead_holder() {
+    let config =
+        || Config { lease: Duration::from_secs(2), foreground_soft_timeout: Duration::from_secs(60), ..quick() };
+    let world = World::new(config()).await;
+    // Each takes longer than two leases, and stores nothing meanwhile.
+    let scripts = ["/import-emails {\"count\":2,\"delayMs\":5000}", "@wait 5s\n@say 1 every 0"];
+    let turns = scripts.map(|script| {
+        let (world, watching) = (&world, world.elsewhere(config()));
+        async move {
+            let run = world.start(script).await;
+            let claim =
+                world.runtime.claim(&run.run_id, 1, HolderKind::Background, false, None).await.unwrap().unwrap();
+            let mut follower = watching.follow(&run.run_id, 0, None);
+            let following = async { while follower.next().await.unwrap().is_some() {} };
+            let driving = world.runtime.drive(claim, world.runtime.budget(HolderKind::Background, None));
+            let ((), driven) = tokio::join!(following, driving);
+            let log = world.log(&run.run_id).await;
+            assert!(matches!(driven, Driven::Ended(run) if run.status == RunStatus::Completed), "{log:#?}");
+            assert_eq!(attempts(&log), [(1, HolderKind::Background, AttemptReason::Claimed)]);
+        }
+    });
+    join_all(turns).await;
+    assert_eq!(world.mailbox.0.lock().unwrap().len(), 0, "nobody dispatched again");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_says_nothing_notices_that_it_is_stopped() {
+    for script in ["@wait 60s", "/import-emails {\"count\":800,\"delayMs\":5000}"] {
+        let world = World::new(patient()).await;
+        let run = world.start(script).await;
+        let claim = world.runtime.claim(&run.run_id, 1, HolderKind::Background, false, None).await.unwrap().unwrap();
+        let driving = {
+            let runtime = world.runtime.clone();
+            let budget = runtime.budget(HolderKind::Background, None);
+            tokio::spawn(async move { runtime.drive(claim, budget).await })
+        };
+        let begun = if script.starts_with('@') { "start-step" } else { "data-progress" };
+        let stopped_by = world.elsewhere(patient());
+        let mut follower = stopped_by.follow(&run.run_id, 0, None);
+        while let Some(frame) = follower.next().await.unwrap() {
+            if frame.chunks().any(|chunk| chunk.json.contains(begun)) {
+                break;
+            }
+        }
+        let asked = Instant::now();
+        stopped_by.abort(&run.owner, &run.run_id).await.unwrap();
+        assert_eq!(driving.await.unwrap(), Driven::Displaced);
+        assert!(asked.elapsed() < Duration::from_millis(2_500), "{script}: {:?}", asked.elapsed());
+        let log = world.log(&run.run_id).await;
+        assert_whole(&log);
+        assert!(matches!(log.last(), Some((_, Chunk::Abort { .. }))));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failure_before_the_first_step_ends_the_run_at_once_with_its_reason() {
+    let provider = FakeProvider::echo();
+    let environment = provider.environment();
+    let models = Models::from_env(|name| match name {
+        "MODEL" => Some("scripted".into()),
+        "MODELS" => Some("anthropic/fake".into()),
+        name => environment.iter().find(|(key, _)| *key == name).map(|(_, value)| value.to_string()),
+    });
+    let world = World::with_models(patient(), models.unwrap()).await;
+    let chat = AgentChat::parse(br#"{"message": "hello", "model": "anthropic/fake"}"#).unwrap();
+    let run = world.runtime.start(&somebody(), &chat).await.unwrap().run;
+    // A worker that is set up otherwise.
+    let worker = world.elsewhere(patient());
+    let claim = worker.claim(&run.run_id, 1, HolderKind::Background, false, None).await.unwrap().unwrap();
+    let claimed = Instant::now();
+    let Driven::Ended(ended) = worker.drive(claim, worker.budget(HolderKind::Background, None)).await else { panic!() };
+    assert!(claimed.elapsed() < Duration::from_secs(2), "{:?}", claimed.elapsed());
+    assert_eq!((ended.status, ended.end_reason), (RunStatus::Failed, Some(EndReason::SetupFailed)));
+    let log = world.log(&run.run_id).await;
+    assert_whole(&log);
+    let Some((_, Chunk::Error { error_text })) = log.last() else { panic!("{log:#?}") };
+    assert!(error_text.contains("anthropic/fake") && error_text.ends_with(" [setup_failed]"), "{error_text}");
+}
