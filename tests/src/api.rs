@@ -138,7 +138,9 @@ impl Api {
     pub async fn log(&self, run: &str) -> Log {
         let mut log = Log::default();
         loop {
-            let page = self.answer(self.events(run, log.after())).await;
+            // Waiting for it is watching it: a holder that was too slow is noticed.
+            let cursor = log.after().map(|after| format!("&after={after}")).unwrap_or_default();
+            let page = self.answer(self.get(&format!("/runs/{run}/events?wait=20{cursor}"))).await;
             assert_eq!(page.status, 200, "{page:?}");
             page.body["events"].as_array().unwrap().iter().for_each(|event| log.add_json(event));
             if page.body["done"] == true {

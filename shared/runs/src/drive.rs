@@ -225,7 +225,7 @@ impl Runtime {
             let id = run.run_id.clone();
             let began = Instant::now();
             // Who wakes up too late asks once more: the answer says whether the run is still its own.
-            let patience = (began + config.lease / 2).min(until.max(began + config.heartbeat));
+            let patience = if failing { until } else { until.max(began + config.lease / 2) };
             let beat = tokio::time::timeout_at(patience, self.transition(&id, &event, Some(run))).await;
             match beat {
                 Ok(Ok(Ok(run))) => {

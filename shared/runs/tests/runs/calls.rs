@@ -71,9 +71,9 @@ async fn a_call_of_an_answer_that_broke_off_is_not_made() {
 async fn the_same_call_again_and_again_ends_at_the_limit_of_steps_over_all_attempts() {
     let world = World::new(patient()).await;
     let mailbox = Arc::new(Mailbox::default());
-    let config = Config { background_soft_timeout: Duration::from_millis(1_500), ..patient() };
+    let config = Config { background_soft_timeout: Duration::from_secs(3), ..patient() };
     let runtime = runtime_on(world.store.clone(), config, 5, mailbox.clone());
-    let run = start_on(&runtime, &"@wait 500ms\n/list-emails {}\n\n".repeat(12)).await;
+    let run = start_on(&runtime, &"@wait 800ms\n/list-emails {}\n\n".repeat(12)).await;
     let first = tandem_auth::DispatchKeys::development().sign(&run.run_id, 1, tandem_store::now_ms());
     let mut dispatch = Some(first);
     while let Some(next) = dispatch {

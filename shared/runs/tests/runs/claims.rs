@@ -4,7 +4,7 @@ use futures::future::join_all;
 use tandem_protocol::{Chunk, HolderKind};
 use tandem_runs::{Driven, Processed};
 
-use crate::harness::{World, assert_whole, quick};
+use crate::harness::{World, assert_whole, patient, quick};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_64_claims_at_once_one_wins() {
@@ -24,11 +24,11 @@ async fn of_64_claims_at_once_one_wins() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn foreground_reclaim_and_background_claim_never_both_hold_a_run() {
-    let world = World::new(quick()).await;
+    let world = World::new(patient()).await;
     let mut foregrounds = 0;
     for _ in 0..50 {
         let run = world.start("one\n\n/list-emails {}\n\ntwo").await;
-        let other = world.elsewhere(quick());
+        let other = world.elsewhere(patient());
         let dispatch = tandem_auth::DispatchKeys::development().sign(&run.run_id, run.version, tandem_store::now_ms());
         let verified = other.verify(&dispatch).unwrap();
         let background = tokio::spawn(async move { other.process(&verified, None).await.unwrap() });

@@ -45,10 +45,12 @@ async fn a_run_that_cannot_be_read_does_not_stop_the_sweep() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn ten_sweeps_at_once_recover_a_run_once() {
-    let world = World::new(due_at_once()).await;
+    // Long enough for all to read before the first one acts: who reads later rightly dispatches again.
+    let config = || Config { lease: std::time::Duration::from_secs(6), ..due_at_once() };
+    let world = World::new(config()).await;
     let run = world.start("hello").await;
     world.runtime.claim(&run.run_id, 1, HolderKind::Background, false, None).await.unwrap().unwrap();
-    let sweepers: Vec<_> = (0..10).map(|_| world.elsewhere(due_at_once())).collect();
+    let sweepers: Vec<_> = (0..10).map(|_| world.elsewhere(config())).collect();
     join_all(sweepers.iter().map(|sweeper| sweeper.sweep(None)))
         .await
         .into_iter()
