@@ -3150,6 +3150,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_input.invalid_request"];
             401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
             404: components["responses"]["not_found"];
             409: components["responses"]["conflict"];
             410: components["responses"]["expired"];

@@ -32,6 +32,7 @@ pub use effect::Effect;
 pub use entry::{Entry, NeedsApproval};
 pub use error::{ActionError, RegistryError};
 pub use handler::Handler;
+pub use input::is_too_deep;
 pub use registry::{Registry, Tool};
 pub use settle::result_of;
 pub use state::State;

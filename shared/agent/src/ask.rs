@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use futures::StreamExt;
 use serde_json::{Value, json};
+use tandem_actions::is_too_deep;
 use tandem_model::{Event, Model, ModelError, Request};
 use tandem_protocol::{Chunk, FinishReason, ToolCallId, Usage};
 use tokio::time::Instant;
@@ -215,6 +216,8 @@ impl OpenCall {
         let text = if self.json.trim().is_empty() { "{}" } else { &self.json };
         match serde_json::from_str::<Value>(text) {
             Ok(Value::Null) => self.available(json!({})),
+            // Stored, it could not be read again.
+            Ok(input) if is_too_deep(&input) => self.refused("The arguments are nested too deeply. Nothing was run."),
             Ok(input @ Value::Object(_)) => self.available(input),
             Ok(_) => self.refused("The arguments must be a JSON object. Nothing was run."),
             Err(error) => self.refused(&format!("The arguments are not valid JSON ({error}). Nothing was run.")),

@@ -43,8 +43,9 @@ impl Turn<'_> {
         if let Some(action) = &input.action {
             return self.carry_out(action).await;
         }
-        let prepared = prepare(self.agent, &self.run, &input).await?;
+        // What was approved runs whatever has become of the model since.
         self.settle_last_step(&input.decisions).await?;
+        let prepared = prepare(self.agent, &self.run, &input).await?;
         let mut reason = FinishReason::Stop;
         loop {
             let steps = &self.log.transcript.steps;

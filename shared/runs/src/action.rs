@@ -11,6 +11,9 @@ use tandem_store::{ActionCall, Input, new_id, now_ms};
 use crate::born::{run_id, unclaimed};
 use crate::{Runtime, Started};
 
+/// Longest input, in bytes of JSON: a chunk of the log must hold it.
+const MAX_INPUT: usize = 190 * 1024;
+
 impl Runtime {
     /// Starts a run for a call that is let in, or gives the run that the same key started before. The caller sees to
     /// it that somebody drives it.
@@ -23,11 +26,15 @@ impl Runtime {
         key: Option<&IdempotencyKey>,
     ) -> Result<Started, ActionError> {
         let input = self.0.agent.registry().check(name, input, principal, caller)?;
+        let json = input.to_string();
+        if json.len() > MAX_INPUT {
+            return Err(ActionError::TooLarge(format!("the input takes more than {MAX_INPUT} bytes")));
+        }
         let id = run_id(&key.map_or_else(new_id, |key| name_of(principal, name, key)))?;
         let now = now_ms();
         let due_at = now + self.0.config.limits.due_ahead_ms;
         let run = Run { action: Some(name.to_owned()), ..unclaimed(&id, principal, now, due_at) };
-        let action = ActionCall { name: name.to_owned(), input: input.to_string(), caller };
+        let action = ActionCall { name: name.to_owned(), input: json, caller };
         let asked =
             Input { text: String::new(), model: None, message_n: 0, decisions: Vec::new(), action: Some(action) };
         let Err(found) = self.0.store.start_action(&run, &asked).await? else {

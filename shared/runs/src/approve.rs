@@ -41,6 +41,9 @@ pub enum DecideError {
     /// The run is not at its end yet, or the conversation went on without the answer.
     #[error("{0}")]
     NotAsked(&'static str),
+    /// Somebody else's turn: the call would run with their rights.
+    #[error("only who asked the agent may agree to what it does for them; you may refuse it")]
+    NotYours,
     /// The input that is approved does not fit the action.
     #[error(transparent)]
     Input(ActionError),
@@ -65,17 +68,24 @@ impl Runtime {
             let (thread, turn) =
                 tokio::try_join!(store.any_thread(tenant, thread_id), store.turn(tenant, thread_id, turn_id),)?;
             let (Some(thread), Some(turn)) = (thread, turn) else { return Err(DecideError::NotFound) };
-            let decision = || self.decision(by, run, &turn, call, answer);
+            // Deleted, or shared no longer, since the caller looked.
+            if thread.access(by).is_none() {
+                return Err(DecideError::NotFound);
+            }
+            if answer.approved && by.user != run.owner.user {
+                return Err(DecideError::NotYours);
+            }
+            let decision = || self.decision(by, &turn, call, answer);
             match weigh(run, &thread, &turn, call, decision)? {
                 Verdict::Answered => return self.decided_before(run, call, &turn).await,
                 Verdict::Told { approved, pending } => return Ok(Decided { approved, pending, next: None }),
                 Verdict::Write { approvals, pending } => {
-                    if store.put_decisions(tenant, thread_id, &turn, approvals).await? {
+                    if store.put_decisions(&thread, &turn, approvals).await? {
                         return Ok(Decided { approved: answer.approved, pending, next: None });
                     }
                 }
                 Verdict::Start(approvals) => {
-                    let write = self.next_run(run, thread, turn, approvals).await?;
+                    let write = self.next_run(by, run, thread, turn, approvals).await?;
                     if store.start_run(&write).await?.is_ok() {
                         tracing::info!(run = %write.run.run_id, continues = %run.run_id, "started");
                         let next = Some(Started { run: write.run, fresh: true });
@@ -111,7 +121,6 @@ impl Runtime {
     fn decision(
         &self,
         by: &Principal,
-        run: &Run,
         turn: &Turn,
         call: &ToolCallId,
         answer: &Answer,
@@ -119,7 +128,7 @@ impl Runtime {
         let input = answer.input.as_ref().filter(|_| answer.approved);
         let asked = turn.approvals.iter().find(|asked| asked.call == *call);
         if let (Some(input), Some(asked)) = (input, asked) {
-            let checked = self.0.agent.registry().check(&asked.name, input.clone(), &run.owner, Caller::Agent);
+            let checked = self.0.agent.registry().check(&asked.name, input.clone(), by, Caller::Agent);
             checked.map_err(DecideError::Input)?;
         }
         Ok(Decision {
@@ -133,6 +142,7 @@ impl Runtime {
     /// The run that goes on with the message of `before`.
     async fn next_run(
         &self,
+        by: &Principal,
         before: &Run,
         thread: Thread,
         turn: Turn,
@@ -144,12 +154,14 @@ impl Runtime {
             .ok_or_else(|| StoreError::Corrupt { key: before.run_id.to_string(), detail: "it has no input".into() })?;
         let run_id = run_id(&new_id())?;
         let now = now_ms();
+        // With the rights of who asked, as they are now where it is they who answer.
+        let owner = if by.user == before.owner.user { by } else { &before.owner };
         let run = Run {
             thread_id: before.thread_id.clone(),
             turn_id: before.turn_id.clone(),
             continues: Some(before.run_id.clone()),
             message_id: before.message_id.clone(),
-            ..unclaimed(&run_id, &before.owner, now, now + self.0.config.limits.due_ahead_ms)
+            ..unclaimed(&run_id, owner, now, now + self.0.config.limits.due_ahead_ms)
         };
         Ok(StartWrite {
             run,

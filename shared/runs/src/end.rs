@@ -144,7 +144,15 @@ fn last_frame(
     let mut chunks = transcript.closing();
     let intended: Vec<&ToolCall> = transcript.calls().filter(|call| call.state == CallState::Intended).collect();
     let outcome = |call: &ToolCall| settled.iter().find(|(id, _)| *id == call.id).map(|(_, outcome)| outcome);
-    chunks.extend(intended.iter().filter_map(|call| Some(shown(&call.id, outcome(call)?))));
+    let mut room = MAX_SHOWN;
+    for call in &intended {
+        chunks.extend(outcome(call).map(|outcome| shown_within(&call.id, outcome, &mut room)));
+    }
+    if !matches!(ending, Ending::Finish(_) | Ending::AwaitApproval) {
+        // A stock client sends its answer again for as long as it shows a call as answered and open.
+        let left = transcript.calls().filter(|call| call.approval.is_some() && outcome(call).is_none());
+        chunks.extend(left.filter_map(given_up));
+    }
     let open = intended.iter().filter(|call| outcome(call).is_none());
     let unsettled = open.map(|call| call.id.clone()).collect();
     let finish = |finish_reason| Chunk::Finish {
@@ -159,6 +167,35 @@ fn last_frame(
     });
     chunks.iter().for_each(|chunk| transcript.apply(chunk));
     Ok(Last { terminal: Append::new(log.next, run.attempt, &chunks)?, answer: transcript, unsettled })
+}
+
+/// Outputs that the last frame shows, in bytes of JSON, all together: an item of the store must hold them.
+const MAX_SHOWN: usize = 150 * 1024;
+
+/// The chunk that shows an outcome; that there is one, where no room is left for it.
+fn shown_within(call: &ToolCallId, outcome: &Outcome, room: &mut usize) -> Chunk {
+    let chunk = shown(call, outcome);
+    let size = serde_json::to_vec(&chunk).map_or(usize::MAX, |json| json.len());
+    match room.checked_sub(size) {
+        Some(left) => {
+            *room = left;
+            chunk
+        }
+        None => {
+            let error_text = "It was done. The result is too long to be shown at the end of a run.".into();
+            Chunk::ToolOutputError { tool_call_id: call.clone(), error_text }
+        }
+    }
+}
+
+/// What the end says of an approved call that has no outcome.
+fn given_up(call: &ToolCall) -> Option<Chunk> {
+    let text = match call.state {
+        CallState::Approved => "The run ended before this began. Nothing was run.",
+        CallState::Intended => "The run ended while this was under way: it may or may not have happened.",
+        _ => return None,
+    };
+    Some(Chunk::ToolOutputError { tool_call_id: call.id.clone(), error_text: text.into() })
 }
 
 /// The chunk that shows an outcome.

@@ -7,7 +7,7 @@ use tandem_store::{Decision, PendingApproval, Thread, Turn};
 use crate::DecideError;
 
 /// Inputs that are approved instead of the model's, in bytes of JSON, all of a step: an item must hold them.
-const MAX_INPUTS: usize = 200 * 1024;
+const MAX_INPUTS: usize = 190 * 1024;
 
 /// What an answer leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]

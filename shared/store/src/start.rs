@@ -3,7 +3,7 @@
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use tandem_protocol::{Chunk, Run, RunId};
 
-use crate::items::{s, to_item};
+use crate::items::{n, s, to_item};
 use crate::log::Append;
 use crate::messages::{Message, MessageBody, message_item};
 use crate::runs::run_item;
@@ -53,7 +53,7 @@ impl Store {
         let thread_condition = start.thread_version.map_or_else(Condition::absent, Condition::version);
         let turn_condition = match (start.decided, &start.follows) {
             (Some(version), _) => Condition::version(version),
-            (None, Some(run)) => points_to(run),
+            (None, Some(run)) => points_to(run, turn.version.saturating_sub(1)),
             (None, None) => Condition::absent(),
         };
         let turn_key = keys::turn(&thread.tenant, &thread.thread, &turn.turn);
@@ -105,6 +105,11 @@ impl Store {
     }
 }
 
-fn points_to(run: &RunId) -> Condition {
-    Condition { text: "#run = :run".into(), names: vec![("#run", "run")], values: vec![(":run", s(run.as_str()))] }
+/// The turn points to this run, and nobody has decided anything since it was read.
+fn points_to(run: &RunId, version: u64) -> Condition {
+    Condition {
+        text: "#run = :run AND (attribute_not_exists(#version) OR #version = :version)".into(),
+        names: vec![("#run", "run"), ("#version", "version")],
+        values: vec![(":run", s(run.as_str())), (":version", n(version))],
+    }
 }

@@ -5,8 +5,8 @@ use serde_json::Value;
 use tandem_protocol::{MessageId, RunId, TenantId, ThreadId, ToolCallId, TurnId, UserId};
 
 use crate::items::{from_item, to_item};
-use crate::write::{Condition, Written};
-use crate::{Store, StoreError, keys};
+use crate::write::{Condition, Transacted};
+use crate::{Store, StoreError, Thread, keys};
 
 /// Pointer from a turn to its latest run. It moves by comparing and setting from exactly the run before.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -64,23 +64,21 @@ impl Turn {
 }
 
 impl Store {
-    /// Writes decisions if nothing has changed since `turn` was read; its version is what it was then. `false`:
-    /// somebody was faster.
+    /// Writes decisions if turn and thread are still as they were read. `false`: somebody was faster.
     pub async fn put_decisions(
         &self,
-        tenant: &TenantId,
-        thread: &ThreadId,
+        thread: &Thread,
         turn: &Turn,
         approvals: Vec<PendingApproval>,
     ) -> Result<bool, StoreError> {
         let next = Turn { approvals, version: turn.version + 1, ..turn.clone() };
-        let item = to_item(&keys::turn(tenant, thread, &turn.turn), &next)?;
-        match self.put(item, Condition::version(turn.version)).await? {
-            Written::Stored => Ok(true),
-            // A repeated request meets its own success.
-            Written::Refused(Some(found)) => Ok(from_item::<Turn>(found)? == next),
-            Written::Refused(None) => Ok(false),
-        }
+        let item = to_item(&keys::turn(&thread.tenant, &thread.thread, &turn.turn), &next)?;
+        let written = self.transact(vec![
+            self.put_operation(item, Condition::version(turn.version)),
+            // A new message refuses what was asked: no decision is told after that.
+            self.check_operation(&keys::thread(&thread.tenant, &thread.thread), Condition::version(thread.version)),
+        ]);
+        Ok(matches!(written.await?, Transacted::Committed))
     }
 
     pub async fn turn(&self, tenant: &TenantId, thread: &ThreadId, turn: &TurnId) -> Result<Option<Turn>, StoreError> {

@@ -57,7 +57,7 @@ pub(crate) fn about() -> Operation {
             ("deny", json!({"approved": false, "reason": "Not today."})),
         ])
         .gives::<Shown>(200, "What holds for the call, whoever said it.", decided)
-        .refuses([Code::InvalidInput, Code::Conflict, Code::Expired, Code::TooLarge])
+        .refuses([Code::InvalidInput, Code::Forbidden, Code::Conflict, Code::Expired, Code::TooLarge])
 }
 
 pub(crate) async fn decide(
@@ -91,6 +91,10 @@ impl From<DecideError> for ApiError {
     fn from(error: DecideError) -> Self {
         match error {
             DecideError::NotFound => unknown(),
+            DecideError::NotYours => {
+                let detail = "Only who asked the agent may agree to what it does for them; you may refuse it.";
+                Self::new(Code::Forbidden, detail)
+            }
             DecideError::NotAsked(text) => Self::new(Code::Conflict, text),
             DecideError::Input(ActionError::Invalid(faults)) => {
                 let mut problem = Problem::new(Code::InvalidInput, "The input does not fit the action.");

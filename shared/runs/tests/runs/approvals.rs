@@ -197,6 +197,55 @@ async fn nobody_else_s_call_can_be_answered() {
     assert!(matches!(answer, Err(DecideError::NotAsked(_))), "{answer:?}");
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn in_a_shared_thread_only_who_asked_may_agree_and_others_may_refuse() {
+    let world = World::new(patient()).await;
+    let (run, calls) = asked(&world, SEND).await;
+    let other = tandem_protocol::Principal { user: "other".parse().unwrap(), ..somebody() };
+    let stranger = world.runtime.decide(&other, &run, &calls[0], &no("no")).await;
+    assert!(matches!(stranger, Err(DecideError::NotFound)), "{stranger:?}");
+    let thread = run.thread_id.clone().unwrap();
+    let sharing = tandem_runs::ThreadChange { title: None, shared: Some(true), archived: None };
+    world.runtime.change_thread(&somebody(), &thread, &sharing).await.unwrap();
+    let agreed = world.runtime.decide(&other, &run, &calls[0], &yes()).await;
+    assert!(matches!(agreed, Err(DecideError::NotYours)), "{agreed:?}");
+    let refused = world.runtime.decide(&other, &run, &calls[0], &no("not like this")).await.unwrap();
+    let second = drive(&world.runtime, &next(&refused)).await;
+    assert_eq!((second.owner, world.outbox().len()), (run.owner, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deleted_thread_takes_no_answer() {
+    let world = World::new(patient()).await;
+    let (run, calls) = asked(&world, SEND).await;
+    world.runtime.delete_thread(&somebody(), run.thread_id.as_ref().unwrap()).await.unwrap();
+    let late = world.runtime.decide(&somebody(), &run, &calls[0], &yes()).await;
+    assert!(matches!(late, Err(DecideError::NotFound)), "{late:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_is_stopped_leaves_no_answered_call_open() {
+    let world = World::new(patient()).await;
+    let (run, calls) = asked(&world, SEND).await;
+    let decided = world.runtime.decide(&somebody(), &run, &calls[0], &yes()).await.unwrap();
+    let second = next(&decided);
+    // As if its holder had said what was decided, and died before the call.
+    let said = |chunk: serde_json::Value| serde_json::from_value::<Chunk>(chunk).unwrap();
+    let id = &calls[0];
+    let chunks = [
+        said(json!({"type": "tool-approval-request", "approvalId": id, "toolCallId": id})),
+        said(json!({"type": "tool-approval-response", "approvalId": id, "approved": true})),
+    ];
+    let append = tandem_store::Append::new(1, 0, &chunks).unwrap();
+    assert!(world.store.append(&second.run_id, &append).await.unwrap());
+    let ended = world.runtime.abort(&somebody(), &second.run_id).await.unwrap();
+    let answer = world.store.answer(&run.owner.tenant, run.thread_id.as_ref().unwrap(), &ended.run_id).await.unwrap();
+    assert!(
+        matches!(&answer.calls().next().unwrap().state, CallState::Failed(text) if text.contains("Nothing was run"))
+    );
+    assert_eq!(world.outbox().len(), 0);
+}
+
 fn kind(chunk: &Chunk) -> String {
     serde_json::to_value(chunk).unwrap()["type"].as_str().unwrap().to_owned()
 }

@@ -8,7 +8,7 @@ use tandem_store::{Thread, now_ms};
 
 use crate::harness::{World, assert_whole, quick, somebody};
 
-const DELETE_AFTER: Duration = Duration::from_millis(400);
+const DELETE_AFTER: Duration = Duration::from_millis(1500);
 
 async fn world() -> World {
     World::new(Config { delete_after: DELETE_AFTER, ..quick() }).await
