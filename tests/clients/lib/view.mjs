@@ -85,9 +85,13 @@ class View {
   regenerate = options => this.#settle(this.chat.regenerate(options))
   resume = () => this.#settle(this.chat.resumeStream())
 
-  /** Answers a call that waits for approval, as the buttons of a card do. */
-  decide = (call, approved, reason) =>
-    this.#settle(this.chat.addToolApprovalResponse({ id: call.approval.id, approved, reason }))
+  /** Answers a call that waits for approval, as the buttons of a card do; the client sends the answers by itself. */
+  decide = async (call, approved, reason) => {
+    await this.#settle(this.chat.addToolApprovalResponse({ id: call.approval.id, approved, reason }))
+    const open = () => this.answer.parts.some(part => part.state === 'approval-responded')
+    const done = () => this.chat.status === 'ready' && (this.asked.length > 0 || !open()) && this.#active === 0
+    await until(done, 'the answer to be carried out', { ms: 20_000 })
+  }
 
   /** The calls that wait for a person. */
   get asked() {
