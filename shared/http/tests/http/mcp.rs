@@ -13,13 +13,13 @@ const NEW: &str = "2026-07-28";
 
 /// A client: the revision that it speaks, and whether it can show a form to its person.
 #[derive(Clone, Copy)]
-struct Client<'a> {
+pub(crate) struct Client<'a> {
     version: &'a str,
     asks: bool,
     token: &'a str,
 }
 
-const MODERN: Client<'_> = Client { version: NEW, asks: false, token: "dev.local.you" };
+pub(crate) const MODERN: Client<'_> = Client { version: NEW, asks: false, token: "dev.local.you" };
 const ASKING: Client<'_> = Client { asks: true, ..MODERN };
 
 impl Client<'_> {
@@ -57,7 +57,7 @@ impl Client<'_> {
         answer.body["result"].clone()
     }
 
-    async fn call(self, api: &Api, name: &str, input: Value) -> Value {
+    pub(crate) async fn call(self, api: &Api, name: &str, input: Value) -> Value {
         self.result(api, "tools/call", json!({"name": name, "arguments": input})).await
     }
 

@@ -7,6 +7,7 @@ use tandem_actions::{ActionDef, ActionError, Context, Effect, Registry, Scope, a
 use tandem_catalog::ACTIONS;
 
 use crate::api::Api;
+use crate::mcp::MODERN;
 
 /// Mark an email as important for everybody.
 #[derive(Deserialize, JsonSchema)]
@@ -48,7 +49,9 @@ async fn one_more_action_is_reached_through_every_surface() {
     let outputs: Vec<&Value> = chunks.iter().filter(|chunk| chunk["type"] == "tool-output-available").collect();
     assert_eq!(outputs.len(), 1, "{chunks:?}");
     assert_eq!(outputs[0]["output"], json!({"stars": 2}));
-    // In the catalogue.
+    // As an MCP tool.
+    assert_eq!(MODERN.call(&api, "star-email", email).await["structuredContent"], json!({"stars": 3}));
+    // In the catalogue, from which `tandem action` makes its commands (cli/tests/doors).
     let catalogue = api.get("/api").await.body;
     let listed = catalogue["actions"].as_array().unwrap().last().unwrap().clone();
     assert_eq!(listed["name"], "star-email");
