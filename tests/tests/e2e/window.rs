@@ -141,7 +141,8 @@ async fn whoever_is_cut_off_at_any_moment_misses_nothing_and_sees_nothing_twice(
     let followers = (0..6_usize).map(|n| {
         let apis = apis.clone();
         async move {
-            let mut window = Window::open(&apis[n % 2], "scope=app:race&scope=tenant").await;
+            // From the first change on: the writers may be faster than who opens a window.
+            let mut window = Window::open(&apis[n % 2], "scope=app:race@0&scope=tenant@0").await;
             let mut seen = 0;
             loop {
                 let event = window.next().await;
