@@ -1,14 +1,11 @@
 //! Runs that carry out one action which a person called: as durable as a turn, and without a model.
 
-use std::fmt::Write as _;
-
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 use tandem_actions::{ActionError, IdempotencyKey};
 use tandem_protocol::{Caller, Principal, Run};
 use tandem_store::{ActionCall, Input, new_id, now_ms};
 
-use crate::born::{run_id, unclaimed};
+use crate::born::{name_from, run_id, unclaimed};
 use crate::{Runtime, Started};
 
 /// Longest input, in bytes of JSON: a chunk of the log must hold it.
@@ -51,10 +48,6 @@ impl Runtime {
 
 /// One name for a person's key of an action.
 fn name_of(principal: &Principal, action: &str, key: &IdempotencyKey) -> String {
-    let text = [principal.tenant.as_str(), principal.user.as_str(), action, key.as_str()].join("\n");
-    let digest = Sha256::digest(text);
-    digest.iter().take(16).fold(String::new(), |mut name, byte| {
-        let _ = write!(name, "{byte:02x}");
-        name
-    })
+    let texts = [principal.tenant.as_str(), principal.user.as_str(), action, key.as_str()];
+    name_from(&texts.join("\n"))
 }

@@ -169,7 +169,6 @@ impl Runtime {
             thread_version: Some(thread.version),
             thread: Thread { active: Some(run_id.clone()), awaiting: None, version: thread.version + 1, ..thread },
             follows: Some(before.run_id.clone()),
-            decided: Some(turn.version),
             turn: Turn {
                 run: run_id,
                 message_id: Some(before.message_id.clone()),

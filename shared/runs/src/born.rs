@@ -1,11 +1,17 @@
 //! What every run is when it begins.
 
+use sha2::{Digest, Sha256};
 use tandem_protocol::{MessageId, Principal, Run, RunId, RunStatus};
 use tandem_store::StoreError;
 
 /// The id of a run, from a name that is unique.
 pub(crate) fn run_id(name: &str) -> Result<RunId, StoreError> {
     RunId::new(format!("run_{name}")).map_err(|e| StoreError::Rejected(e.to_string()))
+}
+
+/// The name that a text always gets: 32 hex digits.
+pub(crate) fn name_from(text: &str) -> String {
+    Sha256::digest(text).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A run that was dispatched once and that nobody has claimed: outside any thread, until the caller says otherwise.

@@ -1,11 +1,10 @@
 //! Starting a turn: what the request means for the thread as it is, and the transaction that makes it so.
 
-use sha2::{Digest, Sha256};
 use tandem_protocol::{AgentChat, MessageId, Principal, Run, RunId, ThreadChoice, ThreadId, Trigger, TurnId};
 use tandem_store::{Input, Message, MessageBody, StartWrite, StoreError, Thread, Turn, new_id, now_ms};
 
 use crate::Runtime;
-use crate::born::{run_id, unclaimed};
+use crate::born::{name_from, run_id, unclaimed};
 
 /// How often a start that lost a race reads again.
 const TRIES: usize = 8;
@@ -126,8 +125,7 @@ impl Runtime {
 fn with_thread(principal: &Principal, chat: &AgentChat) -> Result<AgentChat, StoreError> {
     let mut chat = chat.clone();
     if let (ThreadChoice::New, Some(turn)) = (&chat.thread, &chat.turn) {
-        let digest = Sha256::digest(format!("{}\0{turn}", principal.user));
-        let name: String = digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        let name = name_from(&format!("{}\0{turn}", principal.user));
         chat.thread = ThreadChoice::Named(ThreadId::new(name).map_err(|e| StoreError::Rejected(e.to_string()))?);
     }
     Ok(chat)
@@ -235,7 +233,6 @@ fn write(
             version: follows.as_ref().map_or(0, |turn| turn.version + 1),
         },
         follows: follows.map(|turn| turn.run),
-        decided: None,
         user_message,
     })
 }

@@ -8,9 +8,9 @@ use futures::StreamExt;
 use futures::stream::{self, TryStreamExt};
 use tandem_protocol::{RunId, TenantId, ThreadId};
 
-use crate::items::{Item, key_item, n, text};
+use crate::items::{Item, key_item, text};
 use crate::keys::Key;
-use crate::table::{DELETED_SHARD, DUE_INDEX};
+use crate::table::DELETED_SHARD;
 use crate::write::Condition;
 use crate::{Store, StoreError, Thread, keys};
 
@@ -20,18 +20,7 @@ const AT_ONCE: usize = 16;
 impl Store {
     /// Deleted threads that are due at `now`, oldest first. The index lags behind: read the threads before acting.
     pub async fn due_threads(&self, now: i64, limit: i32) -> Result<Vec<(TenantId, ThreadId)>, StoreError> {
-        let page = self
-            .db
-            .query()
-            .table_name(&self.table)
-            .index_name(DUE_INDEX)
-            .key_condition_expression("due_shard = :shard AND due_at <= :now")
-            .expression_attribute_values(":shard", n(DELETED_SHARD))
-            .expression_attribute_values(":now", n(now))
-            .limit(limit)
-            .send()
-            .await?;
-        let items = page.items.unwrap_or_default();
+        let items = self.due(DELETED_SHARD, now, limit).await?;
         Ok(items.iter().filter_map(|item| keys::thread_of_partition(text(item, "pk"))).collect())
     }
 

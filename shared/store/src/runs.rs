@@ -159,6 +159,16 @@ impl Store {
     /// Runs of one shard that are due at `now`, oldest first, at most `limit`. The index lags behind: read the
     /// runs themselves before acting.
     pub async fn due_runs(&self, shard: u8, now: i64, limit: i32) -> Result<Vec<DueRun>, StoreError> {
+        let items = self.due(shard, now, limit).await?;
+        let due = items.into_iter().filter_map(|item| {
+            let run = keys::run_of_partition(crate::items::text(&item, "pk"))?;
+            Some(DueRun { run, due_at: crate::items::number(&item, "due_at")? })
+        });
+        Ok(due.collect())
+    }
+
+    /// Index items of one shard that are due at `now`, oldest first.
+    pub(crate) async fn due(&self, shard: u8, now: i64, limit: i32) -> Result<Vec<Item>, StoreError> {
         let page = self
             .db
             .query()
@@ -170,11 +180,7 @@ impl Store {
             .limit(limit)
             .send()
             .await?;
-        let due = page.items.unwrap_or_default().into_iter().filter_map(|item| {
-            let run = keys::run_of_partition(crate::items::text(&item, "pk"))?;
-            Some(DueRun { run, due_at: crate::items::number(&item, "due_at")? })
-        });
-        Ok(due.collect())
+        Ok(page.items.unwrap_or_default())
     }
 }
 

@@ -22,8 +22,6 @@ pub struct StartWrite {
     pub turn: Turn,
     /// The run that the turn pointed to before; `None` for a new turn.
     pub follows: Option<RunId>,
-    /// The version of the turn whose decisions are complete, where the run continues another one.
-    pub decided: Option<u64>,
     /// The user's message, unless it stays as it is (regenerate).
     pub user_message: Option<Message>,
 }
@@ -51,10 +49,9 @@ impl Store {
             created_at: run.created_at,
         };
         let thread_condition = start.thread_version.map_or_else(Condition::absent, Condition::version);
-        let turn_condition = match (start.decided, &start.follows) {
-            (Some(version), _) => Condition::version(version),
-            (None, Some(run)) => points_to(run, turn.version.saturating_sub(1)),
-            (None, None) => Condition::absent(),
+        let turn_condition = match &start.follows {
+            Some(run) => points_to(run, turn.version.saturating_sub(1)),
+            None => Condition::absent(),
         };
         let turn_key = keys::turn(&thread.tenant, &thread.thread, &turn.turn);
         let mut operations = vec![

@@ -55,7 +55,6 @@ async fn store_as(store: &Store, run: Run) {
         thread,
         thread_version: None,
         follows: None,
-        decided: None,
         user_message: None,
     };
     assert_eq!(store.start_run(&write).await.unwrap(), Ok(()));
