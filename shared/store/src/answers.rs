@@ -85,13 +85,11 @@ impl Store {
             let mut next = 1;
             loop {
                 let page = self
-                    .db
-                    .query()
-                    .table_name(&self.table)
-                    .key_condition_expression("pk = :pk AND sk BETWEEN :from AND :to")
-                    .expression_attribute_values(":pk", s(keys::thread_partition(tenant, thread)))
-                    .expression_attribute_values(":from", s(keys::answer_part_sort(run, writer, next)))
-                    .expression_attribute_values(":to", s(keys::answer_part_sort(run, writer, 9_999)))
+                    .between(
+                        keys::thread_partition(tenant, thread),
+                        keys::answer_part_sort(run, writer, next),
+                        keys::answer_part_sort(run, writer, 9_999),
+                    )
                     .consistent_read(true)
                     .send()
                     .await?;

@@ -6,7 +6,6 @@
 
 use std::sync::Arc;
 
-use aws_sdk_dynamodb::types::AttributeValue;
 use tandem_protocol::{Chunk, RunId, Seq, Transcript};
 
 use crate::items::{Item, key_item, n, number, s, text};
@@ -210,13 +209,7 @@ impl Store {
         from: Seq,
         to: Seq,
     ) -> aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder {
-        self.db
-            .query()
-            .table_name(&self.table)
-            .key_condition_expression("pk = :pk AND sk BETWEEN :from AND :to")
-            .expression_attribute_values(":pk", AttributeValue::S(keys::run_partition(run)))
-            .expression_attribute_values(":from", s(keys::frame_sort(from)))
-            .expression_attribute_values(":to", s(keys::frame_sort(to)))
+        self.between(keys::run_partition(run), keys::frame_sort(from), keys::frame_sort(to))
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tandem_protocol::{MessageId, RunId, UserId};
 
-use crate::items::{Item, from_item, s, to_item};
+use crate::items::{Item, from_item, to_item};
 use crate::threads::{Page, Thread};
 use crate::{Store, StoreError, keys};
 
@@ -38,13 +38,11 @@ impl Store {
         let mut next = from;
         while next < to {
             let page = self
-                .db
-                .query()
-                .table_name(&self.table)
-                .key_condition_expression("pk = :pk AND sk BETWEEN :from AND :to")
-                .expression_attribute_values(":pk", s(keys::thread_partition(&thread.tenant, &thread.thread)))
-                .expression_attribute_values(":from", s(keys::message_sort(next)))
-                .expression_attribute_values(":to", s(keys::message_sort(to - 1)))
+                .between(
+                    keys::thread_partition(&thread.tenant, &thread.thread),
+                    keys::message_sort(next),
+                    keys::message_sort(to - 1),
+                )
                 .consistent_read(true)
                 .send()
                 .await?;

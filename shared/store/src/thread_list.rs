@@ -1,11 +1,10 @@
 //! Lists of threads, newest first: one's own, or those that people of the tenant share.
 
-use aws_sdk_dynamodb::types::AttributeValue;
 use futures::StreamExt;
 use futures::stream::{self, TryStreamExt};
 use tandem_protocol::{Principal, ThreadId};
 
-use crate::items::{s, text};
+use crate::items::text;
 use crate::threads::{Page, Thread};
 use crate::{Store, StoreError, keys};
 
@@ -85,13 +84,7 @@ impl Store {
     ) -> Result<Vec<String>, StoreError> {
         let before = before.unwrap_or("THREAD#~");
         let page = self
-            .db
-            .query()
-            .table_name(&self.table)
-            .key_condition_expression("pk = :pk AND sk BETWEEN :from AND :to")
-            .expression_attribute_values(":pk", s(partition))
-            .expression_attribute_values(":from", s("THREAD#"))
-            .expression_attribute_values(":to", AttributeValue::S(before.to_owned()))
+            .between(partition, "THREAD#", before)
             .scan_index_forward(false)
             // One more, as BETWEEN includes the cursor itself.
             .limit(i32::try_from(limit + 1).unwrap_or(i32::MAX))

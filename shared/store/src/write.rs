@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use aws_sdk_dynamodb::error::ProvideErrorMetadata;
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
+use aws_sdk_dynamodb::operation::query::builders::QueryFluentBuilder;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
 use aws_sdk_dynamodb::types::{
     ConditionCheck, Delete, Put, ReturnValuesOnConditionCheckFailure, TransactWriteItem, Update,
 };
 
 use crate::error::is_passing;
-use crate::items::{Item, key_item};
+use crate::items::{Item, key_item, s};
 use crate::keys::Key;
 use crate::{Store, StoreError};
 
@@ -213,6 +214,22 @@ impl Store {
             Err(error) if error.code() == Some("ConditionalCheckFailedException") => Ok(()),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// Asks for the items of a partition whose sort keys lie in [from, to], in their order.
+    pub(crate) fn between(
+        &self,
+        partition: impl Into<String>,
+        from: impl Into<String>,
+        to: impl Into<String>,
+    ) -> QueryFluentBuilder {
+        self.db
+            .query()
+            .table_name(&self.table)
+            .key_condition_expression("pk = :pk AND sk BETWEEN :from AND :to")
+            .expression_attribute_values(":pk", s(partition))
+            .expression_attribute_values(":from", s(from))
+            .expression_attribute_values(":to", s(to))
     }
 
     /// Reads one item, consistently.

@@ -60,13 +60,7 @@ impl Store {
             return Ok(None);
         }
         let mut pages = self
-            .db
-            .query()
-            .table_name(&self.table)
-            .key_condition_expression("pk = :pk AND sk BETWEEN :from AND :to")
-            .expression_attribute_values(":pk", s(partition))
-            .expression_attribute_values(":from", s(keys::change_sort(first)))
-            .expression_attribute_values(":to", s(keys::change_sort(last)))
+            .between(partition, keys::change_sort(first), keys::change_sort(last))
             .consistent_read(true)
             .into_paginator()
             .send();

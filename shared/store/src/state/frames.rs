@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use aws_sdk_dynamodb::types::AttributeValue;
 use serde_json::value::RawValue;
 
 use super::Change;
 use super::feed::position;
 use super::presence::{Beat, PRESENCE_END};
-use crate::items::{Item, s, text};
+use crate::items::{Item, text};
 use crate::{Store, StoreError, keys};
 
 /// What one commit changed in one scope. Cheap to clone.
@@ -53,17 +52,8 @@ pub(super) struct Polled {
 impl Store {
     /// Frames from `next` on, HEAD and presence in one query: their keys follow each other. At most 1 MB.
     pub(super) async fn poll_scope(&self, partition: &str, next: u64, consistent: bool) -> Result<Polled, StoreError> {
-        let page = self
-            .db
-            .query()
-            .table_name(&self.table)
-            .key_condition_expression("pk = :pk AND sk BETWEEN :from AND :to")
-            .expression_attribute_values(":pk", s(partition))
-            .expression_attribute_values(":from", s(keys::change_sort(next)))
-            .expression_attribute_values(":to", AttributeValue::S(PRESENCE_END.into()))
-            .consistent_read(consistent)
-            .send()
-            .await?;
+        let page =
+            self.between(partition, keys::change_sort(next), PRESENCE_END).consistent_read(consistent).send().await?;
         let complete = page.last_evaluated_key.is_none();
         let (mut frames, mut beats, mut head) = (Vec::new(), Vec::new(), None);
         for item in page.items.unwrap_or_default() {
@@ -91,13 +81,7 @@ impl Store {
             return Ok(Some(Vec::new()));
         }
         let page = self
-            .db
-            .query()
-            .table_name(&self.table)
-            .key_condition_expression("pk = :pk AND sk BETWEEN :from AND :to")
-            .expression_attribute_values(":pk", s(partition))
-            .expression_attribute_values(":from", s(keys::change_sort(first)))
-            .expression_attribute_values(":to", s(keys::change_sort(last)))
+            .between(partition, keys::change_sort(first), keys::change_sort(last))
             .consistent_read(true)
             .send()
             .await?;
