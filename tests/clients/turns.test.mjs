@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test'
 import { abortRun, runIs, runRecord, storedMessages } from './lib/api.mjs'
 import { calls, roles, text, words } from './lib/message.mjs'
 import { needsServer, serve } from './lib/server.mjs'
+import { assertStored } from './lib/stored.mjs'
 import { complaints, open, transports } from './lib/view.mjs'
 
 const WITH_CALLS = '/list-emails {}\n\n/email {"emailId":"e-1","body":"Thanks!"}'
@@ -153,9 +154,3 @@ describe('turns', { skip: needsServer, concurrency: true, timeout: 45_000 }, () 
     })
   }
 })
-
-/** The store holds the thread that the client shows: the same messages by id, role, text and calls. */
-async function assertStored(view) {
-  const facts = message => [message.id, message.role, text(message), calls(message)]
-  assert.deepEqual((await storedMessages(view.server, view.thread)).map(facts), view.messages.map(facts))
-}
