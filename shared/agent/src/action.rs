@@ -1,7 +1,6 @@
 //! A run without a model: one action that a person called and that takes longer than a request may.
 
-use serde_json::Value;
-use tandem_protocol::{CallState, Chunk, EndReason, FinishReason, ToolCall, Usage};
+use tandem_protocol::{CallState, Chunk, EndReason, FinishReason, Usage};
 use tandem_store::ActionCall;
 
 use crate::turn::Turn;
@@ -17,8 +16,9 @@ impl Turn<'_> {
             let open = self.last_calls(|state| matches!(state, CallState::Intended));
             self.settle_calls(open).await?;
         } else {
-            let call = self.show_call(action).await?;
-            self.run_calls(vec![call]).await?;
+            self.show_call(action).await?;
+            let ready = self.last_calls(|state| matches!(state, CallState::Ready));
+            self.run_calls(ready).await?;
         }
         if !finished {
             self.finish_step(Usage::default(), &[]).await?;
@@ -29,18 +29,13 @@ impl Turn<'_> {
         }
     }
 
-    async fn show_call(&mut self, action: &ActionCall) -> Result<ToolCall, Stop> {
+    async fn show_call(&mut self, action: &ActionCall) -> Result<(), Stop> {
         let internal = || Stop::Failed(EndReason::Internal, "The call has no name.".into());
-        let (id, input) = (self.log.call_id().ok_or_else(internal)?, action.input()?);
+        let (tool_call_id, input) = (self.log.call_id().ok_or_else(internal)?, action.input()?);
         if self.log.transcript.open_step().is_none() {
             self.log.push(Chunk::StartStep).await?;
         }
-        let (tool_call_id, tool_name) = (id.clone(), action.name.clone());
-        self.log.commit([Chunk::ToolInputAvailable { tool_call_id, tool_name, input: input.clone() }]).await?;
-        Ok(call(id, &action.name, input))
+        let tool_name = action.name.clone();
+        Ok(self.log.commit([Chunk::ToolInputAvailable { tool_call_id, tool_name, input }]).await?)
     }
-}
-
-fn call(id: tandem_protocol::ToolCallId, name: &str, input: Value) -> ToolCall {
-    ToolCall { id, name: name.to_owned(), input, state: CallState::Ready, progress: None, approval: None }
 }

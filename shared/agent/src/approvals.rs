@@ -1,5 +1,6 @@
 //! Calls that a person must agree to: which they are, and what is said in the log once somebody has decided.
 
+use tandem_actions::{Entry, NeedsApproval};
 use tandem_protocol::{CallState, Caller, Chunk, ToolCall};
 use tandem_store::{Decision, PendingApproval};
 
@@ -11,9 +12,11 @@ impl Turn<'_> {
     /// the model.
     pub(crate) fn needs_approval(&self, call: &ToolCall) -> bool {
         let registry = self.agent.registry();
+        // Most calls ask nobody: their input is read once, when they run.
+        let asks = |entry: &&Entry| entry.approval() != NeedsApproval::Never;
+        let Some(entry) = registry.get(&call.name).filter(asks) else { return false };
         let admitted = registry.check(&call.name, call.input.clone(), &self.run.owner, Caller::Agent);
-        let entry = registry.get(&call.name);
-        admitted.is_ok_and(|input| entry.is_some_and(|entry| entry.needs_approval(&input)))
+        admitted.is_ok_and(|input| entry.needs_approval(&input))
     }
 
     /// Says what was decided about calls of the run that this one continues; says whether there was anything to say.

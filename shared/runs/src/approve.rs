@@ -52,7 +52,7 @@ pub enum DecideError {
 }
 
 impl Runtime {
-    /// Records what `by` says to one call of `run`. Whether they may is for the caller to check.
+    /// Records what `by`, who gets at the thread, says to one call of `run`. Only who asked the agent may agree.
     pub async fn decide(
         &self,
         by: &Principal,
