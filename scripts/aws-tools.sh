@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs the AWS tools that need neither Docker nor an account into .tools/aws: sam, cargo-lambda, cfn-lint, and
-# the Lambda Runtime Interface Emulator that comes with sam. Does nothing when they are there already.
+# Installs the AWS tools that need neither Docker nor an account into .tools/aws: sam, cargo-lambda, cfn-lint, the
+# Lambda Runtime Interface Emulator that comes with sam, and moto, which emulates AWS for tests. Does nothing when they
+# are there already.
 #
 #   scripts/aws-tools.sh            install
 #   scripts/aws-tools.sh --rie      print the emulator's path
@@ -9,7 +10,10 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 venv=.tools/aws
 # The versions that template.yaml was checked with. zig is the C compiler and linker of cargo-lambda.
-packages=(aws-sam-cli==1.170.* cargo-lambda==1.9.* ziglang)
+packages=(
+    aws-sam-cli==1.170.0 cfn-lint==1.58.0 cargo-lambda==1.9.2 ziglang==0.17.1
+    "moto[cloudformation,dynamodb]==5.2.5" flask-cors==6.0.5
+)
 stamp="$venv/installed"
 
 say() { echo "aws-tools: $*" >&2; }

@@ -17,6 +17,7 @@ import time
 import urllib.error
 from pathlib import Path
 
+import samples
 from deployment import TOP, Database, Emulator, environment, event, free_address, functions
 
 RIE, BINARIES, SAM = (Path(argument) for argument in sys.argv[1:])
@@ -70,7 +71,8 @@ class System:
         self.background = self.start("BackgroundFunction")
         # The emulator knows its function by this name only.
         reach = {"AWS_ENDPOINT_URL_LAMBDA": f"http://{self.background.address}", "BACKGROUND_FUNCTION_NAME": "function"}
-        self.foreground = self.start("ForegroundFunction", reach)
+        # Streams that nothing ends, so that the emulator has an answer, end soon.
+        self.foreground = self.start("ForegroundFunction", reach | {"STREAM_WINDOW_MS": "2000"})
         self.sweeper = self.start("SweeperFunction", reach)
 
     def start(self, name, env=None, template=None):
@@ -124,6 +126,8 @@ def check_the_template_is_valid(_):
 
 def check_every_variable_of_the_template_is_read_by_the_code(system):
     sources = "".join(path.read_text() for path in TOP.glob("*/*/src/**/*.rs"))
+    # Read by lambda_http.
+    sources += '"AWS_LAMBDA_HTTP_IGNORE_STAGE_IN_PATH"'
     for function in system.functions.values():
         unknown = [name for name in environment(function) if f'"{name}"' not in sources]
         equal((function.name, unknown), (function.name, []))
@@ -178,6 +182,23 @@ def check_a_fresh_dispatch_for_a_run_that_is_not_there(system):
 
 def check_sweeper_json(system):
     equal(system.sweeper.result(event("sweeper.json")), {"due": 0, "recovered": 0, "failed": 0})
+
+
+def check_every_event_of_the_foreground_has_the_status_that_is_told(system):
+    for name, status, _ in samples.told():
+        equal((name, system.foreground.http(event(f"foreground/{name}"))[0]), (name, status))
+
+
+def check_events_about_a_run_that_exists(system):
+    def status(name, run, call=""):
+        return system.foreground.http(samples.of_run(event(f"foreground/{name}"), run, call))[0]
+
+    send = json.dumps({"message": '/send-email {"to": "ann@example.com", "subject": "Hi", "body": "Hello!"}'})
+    _, headers, body = system.foreground.http(request("/api/agent-chat", "POST", send))
+    run = headers["x-run-id"]
+    [asked] = [chunk for chunk in chunks(body) if chunk["type"] == "tool-approval-request"]
+    told = [(name, real) for name, _, real in samples.told() if real]
+    equal([(name, status(name, run, asked["toolCallId"])) for name, _ in told], told)
 
 
 def check_answers_without_a_stream_close_at_once(system):
