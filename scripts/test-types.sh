@@ -10,8 +10,9 @@ PATH="$(scripts/node.sh):$PATH"
 export PATH
 cd app
 if [ ! -d node_modules ] || [ package-lock.json -nt node_modules ]; then
-  echo "Installing what makes the types"
-  npm ci --silent --no-audit --no-fund
+  echo "Installing what the web application is made of"
+  # Not `npm ci`: it refuses a lock file that leaves out another system's optional package.
+  npm install --no-save --silent --no-audit --no-fund
   touch node_modules
 fi
 npx --no-install validate-api ../docs/openapi.json

@@ -9,6 +9,11 @@ export type Code = Schemas['Code']
 export type Chunk = Schemas['Chunk']
 export type Run = Schemas['Run']
 export type Thread = Schemas['Thread']
+export type RunStatus = Schemas['RunStatus']
+export type Author = Schemas['Author']
+export type Snapshot = Schemas['Snapshot']
+/** An event of `GET /events`. */
+export type WindowEvent = Schemas['WindowEvent']
 
 type Operation = { parameters: { query?: unknown }; requestBody?: unknown; responses: unknown }
 type Json<T> = T extends { content: { 'application/json': infer Body } } ? Body : never

@@ -1,0 +1,73 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import AxeBuilder from '@axe-core/playwright'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { expect } from 'vitest'
+
+const SCREENSHOTS = join(import.meta.dirname, '../../../docs/screenshots')
+const WIDE = { width: 1440, height: 900 }
+export const NARROW = { width: 390, height: 844 }
+export const THEMES = ['light', 'dark'] as const
+
+export function launch(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  })
+}
+
+export type Window = { page: Page; context: BrowserContext; complaints: string[] }
+
+/** A window of its own, as this dev person. `complaints` are uncaught errors and what the console calls an error. */
+export async function openWindow(
+  browser: Browser,
+  url: string,
+  options: { as?: string; size?: typeof WIDE } = {},
+): Promise<Window> {
+  const context = await browser.newContext({ viewport: options.size ?? WIDE, locale: 'en-GB' })
+  const page = await context.newPage()
+  page.setDefaultTimeout(15_000)
+  const complaints: string[] = []
+  page.on('pageerror', (error) => complaints.push(error.message))
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(`${message.text()} ${message.location().url}`)
+  })
+  const person = options.as
+  if (person) await page.addInitScript((name) => sessionStorage.setItem('tandem.person', name), person)
+  await page.goto(url)
+  return { page, context, complaints }
+}
+
+/** What is to be seen breaks no rule of WCAG 2.2 AA, in either theme. */
+export async function expectAccessible(page: Page): Promise<void> {
+  for (const colorScheme of THEMES) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    // Colours fade over from one theme to the other.
+    await page.waitForTimeout(300)
+    const { violations } = await new AxeBuilder({ page })
+      .withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'])
+      .analyze()
+    const told = violations.map(
+      ({ id, nodes }) => `${colorScheme} ${id}: ${nodes.map((node) => node.html).join(' | ')}`,
+    )
+    expect(told).toEqual([])
+  }
+}
+
+/** Writes docs/screenshots/<name>-light.png and <name>-dark.png. */
+export async function screenshot(page: Page, name: string): Promise<void> {
+  await mkdir(SCREENSHOTS, { recursive: true })
+  for (const colorScheme of THEMES) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    await page.waitForTimeout(300)
+    await page.screenshot({ path: join(SCREENSHOTS, `${name}-${colorScheme}.png`) })
+  }
+}

@@ -1,0 +1,65 @@
+// The real program on a free port with data of its own, and the built application in front of it.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** `url` is where the application is, with a slash at the end. */
+export type Server = { url: string; stop: () => Promise<void> }
+
+const APP = join(import.meta.dirname, '../..')
+
+/** `env` holds constants of the program, such as a shorter window. */
+export async function serve(env: Record<string, string> = {}): Promise<Server> {
+  const program = process.env.TANDEM_BIN
+  if (!program) throw new Error('TANDEM_BIN must name the program: run scripts/test-app.sh')
+  const data = await mkdtemp(join(tmpdir(), 'tandem-app-'))
+  const tandem = await begin(program, ['dev', '--port', '0', '--data', data], env)
+  const stops = [() => rm(data, { recursive: true, force: true }), tandem.stop]
+  let url = tandem.url
+  const page = await fetch(`${url}/app/`)
+  if (!page.ok) {
+    const vite = join(APP, 'node_modules/vite/bin/vite.js')
+    const args = [vite, 'preview', '--port', '0', '--host', '127.0.0.1']
+    const preview = await begin(process.execPath, args, { TANDEM_URL: url, NO_COLOR: '1' })
+    stops.push(preview.stop)
+    url = preview.url
+  }
+  return {
+    url: `${url}/app/`,
+    async stop() {
+      for (const stop of stops.reverse()) await stop()
+    },
+  }
+}
+
+const children = new Set<ChildProcess>()
+process.on('exit', () => {
+  for (const child of children) child.kill('SIGKILL')
+})
+
+/** Resolves when the program has told its address. */
+function begin(program: string, args: string[], env: Record<string, string>): Promise<Server> {
+  const child = spawn(program, args, { cwd: APP, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  children.add(child)
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  const stop = async () => {
+    child.kill('SIGTERM')
+    const hard = setTimeout(() => child.kill('SIGKILL'), 3000)
+    await ended
+    clearTimeout(hard)
+    children.delete(child)
+  }
+  return new Promise((resolve, reject) => {
+    let log = ''
+    const read = (text: Buffer) => {
+      log += text
+      const url = /http:\/\/127\.0\.0\.1:\d+/.exec(log)?.[0]
+      if (url) resolve({ url, stop })
+    }
+    child.stdout.on('data', read)
+    child.stderr.on('data', read)
+    child.once('error', reject)
+    child.once('close', () => reject(new Error(`${program} ended:\n${log.slice(-2000)}`)))
+  })
+}

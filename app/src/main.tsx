@@ -1,0 +1,39 @@
+import { QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { wordsOf } from './api/problem'
+import { makeCache } from './cache'
+import { applyTheme } from './layout/theme'
+import { Feed } from './live/feed'
+import { LiveContext } from './live/hooks'
+import { Live } from './live/live'
+import { router } from './routes/router'
+import { startSession } from './session/session'
+import './styles.css'
+import { Toaster } from './ui/Toast'
+import { TooltipProvider } from './ui/Tooltip'
+
+applyTheme()
+const root = createRoot(document.getElementById('root') as HTMLElement)
+
+startSession().then(
+  () => {
+    const cache = makeCache()
+    const live = new Live(new Feed(cache))
+    live.start()
+    root.render(
+      <StrictMode>
+        <QueryClientProvider client={cache}>
+          <LiveContext value={live}>
+            <TooltipProvider delayDuration={400}>
+              <RouterProvider router={router} />
+              <Toaster />
+            </TooltipProvider>
+          </LiveContext>
+        </QueryClientProvider>
+      </StrictMode>,
+    )
+  },
+  (error) => root.render(<p className="p-8">You could not be signed in. {wordsOf(error)}</p>),
+)

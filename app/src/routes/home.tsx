@@ -1,0 +1,4 @@
+import { createRoute } from '@tanstack/react-router'
+import { workspaceRoute } from './workspace'
+
+export const homeRoute = createRoute({ getParentRoute: () => workspaceRoute, path: '/' })

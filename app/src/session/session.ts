@@ -1,0 +1,47 @@
+import { devPerson, devToken, type Person } from './person'
+
+/** `config.json` beside the page; `{}` means dev people. */
+type Config = {
+  oidc?: { authority: string; clientId: string; scope?: string; audience?: string; tenantClaim?: string }
+}
+export type OidcConfig = NonNullable<Config['oidc']>
+
+type Session = {
+  person: Person
+  token: () => string | Promise<string>
+  /** Only where people sign in. */
+  signOut?: () => Promise<void>
+}
+
+let session: Session | undefined
+
+/** Finds out who this is, before anything is asked of the server. May leave the page to sign in. */
+export async function startSession(): Promise<void> {
+  const { oidc } = await readConfig()
+  if (oidc) {
+    const { signIn } = await import('./oidc')
+    session = await signIn(oidc)
+    return
+  }
+  const person = devPerson()
+  session = { person, token: () => devToken(person) }
+}
+
+export async function accessToken(): Promise<string> {
+  return current().token()
+}
+
+export const whoAmI = (): Person => current().person
+export const signOut = () => current().signOut
+export const isDev = () => current().signOut === undefined
+
+function current(): Session {
+  if (!session) throw new Error('The session has not begun: call startSession first.')
+  return session
+}
+
+async function readConfig(): Promise<Config> {
+  const response = await fetch(`${import.meta.env.BASE_URL}config.json`, { cache: 'no-cache' })
+  const isJson = response.headers.get('content-type')?.includes('json')
+  return response.ok && isJson ? ((await response.json()) as Config) : {}
+}

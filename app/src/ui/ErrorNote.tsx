@@ -1,0 +1,16 @@
+import { ProblemError, wordsOf } from '../api/problem'
+import { Button } from './Button'
+
+type Props = { error: unknown; onRetry?: () => void }
+
+/** What went wrong, in plain words, with what can be done. */
+export function ErrorNote({ error, onRetry }: Props) {
+  const requestId = error instanceof ProblemError ? error.problem.requestId : undefined
+  return (
+    <div role="alert" className="m-4 flex flex-col items-start gap-2 rounded-lg bg-danger-soft p-4 text-sm text-danger">
+      <p className="foreign">{wordsOf(error)}</p>
+      {requestId && <p className="font-mono text-xs foreign">Request {requestId}</p>}
+      {onRetry && <Button onClick={onRetry}>Try again</Button>}
+    </div>
+  )
+}
