@@ -1,4 +1,4 @@
-import type { Browser } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { expectAccessible, launch, NARROW, openWindow, screenshot } from './lib/browser'
 import { type Server, serve } from './lib/server'
@@ -36,17 +36,19 @@ test('a first visit leads to a first answer, which is still there after a reload
 test('an email that is archived with its button leaves the list, in every window', async () => {
   const ann = await openWindow(browser, server.url, { as: 'ann' })
   const bo = await openWindow(browser, `${server.url}inbox`, { as: 'bo' })
-  const rows = (page: typeof ann.page) => page.getByRole('button', { name: /^Archive “/ })
-  await rows(ann.page).first().waitFor()
-  await rows(bo.page).first().waitFor()
+  const rows = (page: Page) => page.getByRole('region', { name: 'Inbox' }).getByRole('listitem')
+  for (const { page } of [ann, bo]) await rows(page).first().waitFor()
   const before = await rows(ann.page).count()
-  const name = (await rows(ann.page).first().getAttribute('aria-label')) ?? ''
-  await rows(ann.page).first().click()
+  const archive = rows(ann.page)
+    .first()
+    .getByRole('button', { name: /^Archive “/ })
+  const subject = /“(.*)”/.exec((await archive.getAttribute('aria-label')) ?? '')?.[1] ?? ''
+  await archive.click()
   for (const { page } of [ann, bo]) {
     await expect.poll(() => rows(page).count(), { timeout: 10_000 }).toBe(before - 1)
-    expect(await page.getByRole('button', { name, exact: true }).count()).toBe(0)
+    expect(await rows(page).getByText(subject, { exact: true }).count()).toBe(0)
   }
-  await ann.page.getByText(/^Archived “/).waitFor()
+  await ann.page.getByText(`Archived “${subject}”`).waitFor()
   await bo.page.getByRole('list', { name: 'Also here' }).getByText('ann').waitFor({ state: 'attached' })
   await expectAccessible(ann.page)
   expect([...ann.complaints, ...bo.complaints]).toEqual([])

@@ -62,8 +62,9 @@ export async function expectAccessible(page: Page): Promise<void> {
   }
 }
 
-/** Writes docs/screenshots/<name>-light.png and <name>-dark.png. */
+/** With SCREENSHOTS=1 writes docs/screenshots/<name>-light.png and <name>-dark.png: every run makes them a little different. */
 export async function screenshot(page: Page, name: string): Promise<void> {
+  if (process.env.SCREENSHOTS !== '1') return
   await mkdir(SCREENSHOTS, { recursive: true })
   for (const colorScheme of THEMES) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })

@@ -1,5 +1,6 @@
 import { getToolName, isToolUIPart } from 'ai'
 import { lazy, memo, Suspense } from 'react'
+import { whoAmI } from '../session/session'
 import type { Message } from './history'
 import { ToolCard } from './ToolCard'
 
@@ -50,7 +51,8 @@ export const MessageView = memo(function MessageView({ message }: { message: Mes
 /** Parts only ever come at the end, so that their number names them. */
 const partKey = (message: Message, at: number) => `${message.id}-${at}`
 
+/** Who said it, where that is somebody else. */
 function Author({ message }: { message: Message }) {
   const user = message.metadata?.author
-  return user ? <p className="text-xs font-medium text-accent foreign">{user}</p> : null
+  return user && user !== whoAmI().user ? <p className="text-xs font-medium text-accent foreign">{user}</p> : null
 }
