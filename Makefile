@@ -1,5 +1,5 @@
 # The only commands that a person needs. Each says what it installs.
-.PHONY: dev fmt openapi types test test-quick torture torture-sample check build
+.PHONY: dev fmt openapi types test test-quick torture torture-sample check build deploy deploy-ui logs rotate-keys
 
 SHELL := /usr/bin/env bash
 CARGO ?= cargo
@@ -46,6 +46,26 @@ torture: ## every fault at every write; takes an hour or more, and writes the ta
 	$(CARGO) build --workspace --bins
 	TORTURE=all $(CARGO) test -p tandem-tests --test torture -- --nocapture
 
-build: ## the Lambda functions, as `sam build` makes them
+build: ## the Lambda functions, as `sam build` makes them; for arm64 where this machine can
+	scripts/build-functions.sh
+
+# An environment of samconfig.toml: default, dev or prod.
+ENV ?= dev
+STACK = $(if $(filter default,$(ENV)),tandem,tandem-$(ENV))
+
+deploy: ## what was built, to ENV; PARAMETERS="OidcIssuer=... OidcAudience=..." are kept by the stack
 	scripts/aws-tools.sh
-	SAM_CLI_TELEMETRY=0 .tools/aws/bin/sam build
+	scripts/deploy.sh $(ENV) $(PARAMETERS)
+
+deploy-ui: ## the user interface, built and put into the bucket of a stack with Ui=true
+	scripts/aws-tools.sh
+	scripts/build-app.sh
+	.tools/aws/bin/python scripts/upload-app.py $(STACK)
+
+logs: ## the log lines of ENV's functions as they come; ARGS="-s 1hour" for earlier ones
+	scripts/aws-tools.sh
+	SAM_CLI_TELEMETRY=0 .tools/aws/bin/sam logs --stack-name $(STACK) $(or $(ARGS),--tail)
+
+rotate-keys: ## a new key for dispatches in ENV, without a pause; takes half an hour
+	scripts/aws-tools.sh
+	.tools/aws/bin/python scripts/rotate-dispatch-keys.py $(STACK)

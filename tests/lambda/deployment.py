@@ -3,12 +3,14 @@
 SAM itself reads the template, as it does for `sam local`: what runs here is the environment that the template gives.
 """
 
+import http.server
 import json
 import os
 import re
 import signal
 import socket
 import subprocess
+import threading
 import time
 import urllib.request
 from pathlib import Path
@@ -40,11 +42,11 @@ class Process:
 
     def __init__(self, command, env, log):
         self.log = log
-        output = open(log, "wb")
         path = {"PATH": os.environ["PATH"]}
-        self.child = subprocess.Popen(
-            command, env=path | env, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
-        )
+        with open(log, "wb") as output:
+            self.child = subprocess.Popen(
+                command, env=path | env, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
+            )
 
     def stop(self):
         try:
@@ -68,6 +70,25 @@ class Database(Process):
         return self
 
 
+class Swallow(http.server.ThreadingHTTPServer):
+    """Lambda's endpoint, where every dispatch is accepted and lost."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.rfile.read(int(self.headers["content-length"]))
+            self.send_response(202)
+            self.send_header("content-length", "0")
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), self.Handler)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+        self.url = f"http://127.0.0.1:{self.server_port}"
+
+
 class Emulator(Process):
     """One function under the emulator. The bootstrap starts with the first invocation."""
 
@@ -80,6 +101,9 @@ class Emulator(Process):
             "AWS_LAMBDA_FUNCTION_NAME": f"local-{name}",
             "AWS_LAMBDA_FUNCTION_TIMEOUT": str(function.timeout),
             "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(function.memory),
+            # What LoggingConfig makes Lambda set.
+            "AWS_LAMBDA_LOG_FORMAT": "JSON",
+            "AWS_LAMBDA_LOG_LEVEL": "INFO",
             "AWS_REGION": "us-east-1",
             "AWS_ACCESS_KEY_ID": "test",
             "AWS_SECRET_ACCESS_KEY": "test",

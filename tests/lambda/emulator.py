@@ -10,17 +10,17 @@ import hashlib
 import hmac
 import json
 import signal
-import subprocess
 import sys
 import tempfile
 import time
 import urllib.error
 from pathlib import Path
 
+import metrics
 import samples
-from deployment import TOP, Database, Emulator, environment, event, free_address, functions
+from deployment import TOP, Database, Emulator, Swallow, environment, event, free_address, functions
 
-RIE, BINARIES, SAM = (Path(argument) for argument in sys.argv[1:])
+RIE, BINARIES = (Path(argument) for argument in sys.argv[1:])
 # An answer without a stream must not wait for a keep-alive or a window to end, which is ten seconds or more. A busy
 # machine may be late now and then; and megabytes take their time through the JSON of debug builds.
 AT_ONCE, AT_ONCE_IF_LARGE, TRIES = 1.0, 4.0, 5
@@ -118,12 +118,6 @@ def signed(run, version, at_ms, keys):
     return {"runId": run, "version": version, "issuedAt": at_ms, "kid": kid, "signature": mac.hexdigest()}
 
 
-def check_the_template_is_valid(_):
-    validate = [SAM, "validate", "--lint", "--template", TOP / "template.yaml"]
-    told = subprocess.run(validate, env={"SAM_CLI_TELEMETRY": "0", "PATH": "/usr/bin:/bin"}, capture_output=True, text=True)
-    assert told.returncode == 0, told.stdout + told.stderr
-
-
 def check_every_variable_of_the_template_is_read_by_the_code(system):
     sources = "".join(path.read_text() for path in TOP.glob("*/*/src/**/*.rs"))
     # Read by lambda_http.
@@ -199,6 +193,32 @@ def check_events_about_a_run_that_exists(system):
     [asked] = [chunk for chunk in chunks(body) if chunk["type"] == "tool-approval-request"]
     told = [(name, real) for name, _, real in samples.told() if real]
     equal([(name, status(name, run, asked["toolCallId"])) for name, _ in told], told)
+
+
+def check_log_lines_are_counted_as_the_template_says(system):
+    post = {"method": "POST", "accept": "application/json", "content-type": "application/json"}
+    turn = request("/api/agent-chat", body=json.dumps({"message": "@fail context x9"}), **post)
+
+    def dispatched_to(url, **env):
+        return system.start("ForegroundFunction", {"AWS_ENDPOINT_URL_LAMBDA": url, "DUE_AHEAD_MS": "1", **env})
+
+    nowhere = dispatched_to(f"http://{free_address()}")
+    nowhere.http(turn | {"headers": turn["headers"] | {"accept": "text/event-stream"}})
+    counted_in = lambda log, process: metrics.counted(log, metrics.lines(process.words()))
+    equal(counted_in("ForegroundLog", nowhere), {"FailedDispatches": 1, "EndedRuns": 1, "FailedRuns": 1})
+
+    background = system.start("BackgroundFunction")
+    background.result(event("background.json"))
+    equal(counted_in("BackgroundLog", background), {"RefusedDispatches": 1})
+
+    with Swallow() as lost:
+        equal(dispatched_to(lost.url).http(turn)[0], 202)
+        impatient = {"LEASE_MS": "300", "HEARTBEAT_MS": "100", "DUE_AHEAD_MS": "1", "NEVER_CLAIMED_MS": "1"}
+        sweeper = system.start("SweeperFunction", {"AWS_ENDPOINT_URL_LAMBDA": lost.url, **impatient})
+        for _ in range(5):
+            equal(sweeper.result(event("sweeper.json"))["due"], 1)
+        gone = {"RecoveredRuns": 4, "EndedRuns": 1, "FailedRuns": 1, "NeverClaimedRuns": 1, "SweepFaults": 0}
+        equal(counted_in("SweeperLog", sweeper), gone)
 
 
 def check_answers_without_a_stream_close_at_once(system):

@@ -1,0 +1,121 @@
+"""The operator's scripts, on moto."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import boto3
+from moto import mock_aws
+
+from deployment import TOP
+
+KEYS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": "us-east-1"}
+
+
+def script(name):
+    spec = importlib.util.spec_from_file_location(name.replace("-", "_"), TOP / f"scripts/{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def stack(parameters, outputs):
+    """A stack with these outputs, and a queue as moto needs something to create."""
+    body = {
+        "Parameters": {name: {"Type": "String", "Default": ""} for name in parameters},
+        "Resources": {"Queue": {"Type": "AWS::SQS::Queue"}},
+        "Outputs": {name: {"Value": value} for name, value in outputs.items()},
+    }
+    given = [{"ParameterKey": name, "ParameterValue": ""} for name in parameters]
+    boto3.client("cloudformation").create_stack(StackName="tandem", TemplateBody=json.dumps(body), Parameters=given)
+
+
+@mock.patch.dict(os.environ, KEYS)
+class Operations(unittest.TestCase):
+    def test_keys_are_exchanged_so_that_every_dispatch_can_be_verified(self):
+        rotate = script("rotate-dispatch-keys")
+        with mock_aws():
+            manager = boto3.client("secretsmanager")
+            arn = manager.create_secret(Name="keys", SecretString='{"first": "old"}')["ARN"]
+            stack(["DispatchKeysVersion", "OidcIssuer"], {"DispatchKeysArn": arn})
+            seen = []
+
+            def deploy(name, version, real=rotate.deploy):
+                real(name, version)
+                self.assertEqual(rotate.deployed(name), version)
+                seen.append(list(json.loads(manager.get_secret_value(SecretId=arn, VersionId=version)["SecretString"])))
+
+            with mock.patch.object(rotate, "deploy", deploy), mock.patch.object(rotate, "say"):
+                rotate.main("tandem", 0)
+                [old, new] = seen[0]
+                self.assertEqual((old, seen), ("first", [[old, new], [new, old], [new]]))
+                seen.clear()
+                rotate.main("tandem", 0)
+            # A second time it begins with the key that is there.
+            self.assertEqual([len(keys) for keys in seen], [2, 2, 1])
+            self.assertEqual(seen[0][0], new)
+
+    def test_an_exchange_that_broke_off_goes_on(self):
+        rotate = script("rotate-dispatch-keys")
+        for keys, deployed, step, names in [
+            ({"first": "a"}, False, "add", 2),
+            ({"first": "a", "k5": "b"}, False, "deploy", 2),
+            ({"first": "a", "k5": "b"}, True, "sign", 2),
+            ({"k5": "b", "first": "a"}, False, "deploy", 2),
+            ({"k5": "b", "first": "a"}, True, "drop", 1),
+            ({"k5": "b", "k9": "c"}, True, "sign", 2),
+        ]:
+            told, after = rotate.next_step(keys, deployed)
+            self.assertEqual((told, len(after)), (step, names))
+        self.assertEqual(list(rotate.next_step({"first": "a", "k5": "b"}, True)[1]), ["k5", "first"])
+
+    def test_the_user_interface_is_uploaded_with_its_page_last(self):
+        upload = script("upload-app")
+        with mock_aws(), tempfile.TemporaryDirectory() as folder:
+            dist = Path(folder)
+            (dist / "assets").mkdir()
+            for name in ("index.html", "assets/app-1.js", "config.json"):
+                (dist / name).write_text("{}")
+            s3 = boto3.client("s3")
+            s3.create_bucket(Bucket="files")
+            config = '{"oidc": {}}'
+            stack([], {"UiBucketName": "files", "UiDistributionId": "D", "UiConfig": config, "UiUrl": "https://x/app/"})
+            client = without_invalidation(boto3.client)
+            with mock.patch.object(upload.boto3, "client", client), mock.patch("builtins.print"):
+                upload.main("tandem", dist)
+            keys = [one["Key"] for one in s3.list_objects_v2(Bucket="files")["Contents"]]
+            stored = {key: s3.get_object(Bucket="files", Key=key) for key in keys}
+            told = {key: (one["ContentType"], one["CacheControl"]) for key, one in stored.items()}
+            self.assertEqual(told["app/index.html"], ("text/html", "no-cache"))
+            self.assertEqual(told["app/assets/app-1.js"][1], upload.FOR_EVER)
+            self.assertEqual(stored["app/config.json"]["Body"].read().decode(), config)
+
+    def test_a_deployment_has_the_environments_parameters_and_those_that_are_given(self):
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder)
+            for name in ("scripts/deploy.sh", "samconfig.toml"):
+                (copy / name).parent.mkdir(exist_ok=True)
+                (copy / name).write_bytes((TOP / name).read_bytes())
+            (copy / ".tools").symlink_to(TOP / ".tools")
+            (copy / ".aws-sam").mkdir()
+            (copy / ".aws-sam/architecture").write_text("x86_64\n")
+            command = ["bash", "scripts/deploy.sh", "dev", "--print", "Alarms=true", "OidcAudience=tandem"]
+            told = subprocess.run(command, cwd=copy, capture_output=True, text=True, check=True).stdout.split()
+        self.assertEqual(told[1:4], ["deploy", "--config-env", "dev"])
+        given = dict(word.split("=") for word in told[5:])
+        self.assertEqual((given["Alarms"], given["DeletionProtection"]), ("true", "false"))
+        self.assertEqual((given["OidcAudience"], given["Architecture"]), ("tandem", "x86_64"))
+
+
+def without_invalidation(client):
+    """moto has no distribution here; the rest is real."""
+    return lambda name, **more: mock.Mock() if name == "cloudfront" else client(name, **more)
+
+
+if __name__ == "__main__":
+    unittest.main()
