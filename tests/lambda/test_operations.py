@@ -1,9 +1,14 @@
 """The operator's scripts, on moto."""
 
+import contextlib
+import copy
 import importlib.util
+import io
 import json
 import os
+import re
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -13,6 +18,7 @@ import boto3
 from moto import mock_aws
 
 from deployment import TOP
+from stack import template
 
 KEYS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": "us-east-1"}
 
@@ -95,6 +101,23 @@ class Operations(unittest.TestCase):
             self.assertEqual(told["app/assets/app-1.js"][1], upload.FOR_EVER)
             self.assertEqual(stored["app/config.json"]["Body"].read().decode(), config)
 
+    def test_the_documents_commands_find_due_runs_and_delete_a_table(self):
+        table = copy.deepcopy(template()["Resources"]["Table"]["Properties"])
+        for name in ("TimeToLiveSpecification", "PointInTimeRecoverySpecification"):
+            del table[name]
+        with mock_aws():
+            dynamodb = boto3.client("dynamodb")
+            dynamodb.create_table(TableName="runs", **table | {"DeletionProtectionEnabled": True})
+            for run, shard, due in [("late", 3, 5), ("living", 3, 9_999_999_999_999)]:
+                keys = {"pk": {"S": f"RUN#{run}"}, "sk": {"S": "RUN"}}
+                times = {"due_shard": {"N": str(shard)}, "due_at": {"N": str(due)}}
+                dynamodb.put_item(TableName="runs", Item=keys | times)
+            told = run_command("operate.md", "runs")
+            self.assertIn("RUN#late since", told)
+            self.assertNotIn("RUN#living", told)
+            run_command("deploy.md", "runs")
+            self.assertEqual(dynamodb.list_tables()["TableNames"], [])
+
     def test_a_deployment_has_the_environments_parameters_and_those_that_are_given(self):
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder)
@@ -110,6 +133,15 @@ class Operations(unittest.TestCase):
         given = dict(word.split("=") for word in told[5:])
         self.assertEqual((given["Alarms"], given["DeletionProtection"]), ("true", "false"))
         self.assertEqual((given["OidcAudience"], given["Architecture"]), ("tandem", "x86_64"))
+
+
+def run_command(document, *arguments):
+    """What the Python command of a document that takes an argument prints."""
+    [code] = re.findall(r'python -c "\n(.*?)" THE-TABLE', (TOP / "docs" / document).read_text(), re.DOTALL)
+    told = io.StringIO()
+    with mock.patch.object(sys, "argv", ["-c", *arguments]), contextlib.redirect_stdout(told):
+        exec(code, {})
+    return told.getvalue()
 
 
 def without_invalidation(client):
