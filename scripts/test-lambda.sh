@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 target="${CARGO_TARGET_DIR:-$PWD/target}"
 rie="$(scripts/aws-tools.sh --rie)"
 cargo build --quiet --workspace --bins
-export PYTHONDONTWRITEBYTECODE=1 AWS_DEFAULT_REGION=us-east-1
+export PYTHONDONTWRITEBYTECODE=1
 export TANDEM_BIN="${TANDEM_BIN:-$target/debug/tandem}"
 .tools/aws/bin/python -W ignore::UserWarning -m unittest discover --start-directory tests/lambda
 .tools/aws/bin/python tests/lambda/emulator.py "$rie" "$target/debug"

@@ -4,6 +4,7 @@ SAM's own translator expands it. What CloudFormation does then (conditions, refe
 texts such as `<Table.Arn>` for what only AWS knows.
 """
 
+import os
 import re
 
 from samcli.yamlhelper import yaml_parse
@@ -19,6 +20,8 @@ PSEUDO = {
     "AWS::URLSuffix": "amazonaws.com",
 }
 NO_VALUE = object()
+# SAM's translator asks the environment.
+os.environ.setdefault("AWS_DEFAULT_REGION", PSEUDO["AWS::Region"])
 
 
 def template():
