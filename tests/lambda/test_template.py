@@ -142,6 +142,14 @@ class Template(unittest.TestCase):
             told = subprocess.run([node(), "-e", script], capture_output=True, text=True, check=True)
             self.assertEqual((asked, told.stdout.strip()), (asked, want))
 
+    def test_the_page_keeps_to_its_security_policy(self):
+        headers = self.stack(Ui="true").resources["SecurityHeaders"]["Properties"]["ResponseHeadersPolicyConfig"]
+        policy = headers["SecurityHeadersConfig"]["ContentSecurityPolicy"]["ContentSecurityPolicy"]
+        self.assertIn("script-src 'self';", policy)
+        self.assertIn("connect-src 'self' https://issuer.example ;", policy)
+        scripts = re.findall("<script[^>]*>", (TOP / "app/index.html").read_text())
+        self.assertTrue(all(" src=" in script for script in scripts), scripts)
+
     def test_alarms_tell_somebody(self):
         alarms = [one for one in self.stack().resources.values() if one["Type"] == "AWS::CloudWatch::Alarm"]
         self.assertGreater(len(alarms), 8)
