@@ -62,7 +62,7 @@ deploy-ui: ## the user interface, built and put into the bucket of a stack with 
 	scripts/build-app.sh
 	.tools/aws/bin/python scripts/upload-app.py $(STACK)
 
-logs: ## the log lines of ENV's functions as they come; ARGS="-s 1hour" for earlier ones
+logs: ## the log lines of ENV's functions as they come; ARGS="-s '1 hour ago'" for earlier ones
 	scripts/aws-tools.sh
 	SAM_CLI_TELEMETRY=0 .tools/aws/bin/sam logs --stack-name $(STACK) $(or $(ARGS),--tail)
 
