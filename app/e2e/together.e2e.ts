@@ -27,7 +27,7 @@ test('the agent opens an email beside the conversation in which it was asked', a
   await say(page, '/navigate {"view":"email","emailId":"e-3"}')
   await page.getByRole('article').getByRole('heading', { name: 'Order 4471 arrived incomplete' }).waitFor()
   expect(new URL(page.url()).pathname).toBe('/app/inbox/e-3')
-  expect(await said(page).innerText()).toContain('navigate')
+  expect(await said(page).innerText()).toContain('Open email e-3')
   expect(complaints).toEqual([])
 })
 

@@ -1,11 +1,16 @@
 import { useQuery } from '@tanstack/react-query'
+import { SquarePen } from 'lucide-react'
 import { useEffect, useState } from 'react'
-import { usePlace } from '../layout/usePlace'
+import { answer, api } from '../api/client'
+import { useGo, usePlace } from '../layout/usePlace'
 import { useLive } from '../live/hooks'
+import { threadKey } from '../live/keys'
 import { ErrorNote } from '../ui/ErrorNote'
+import { IconButton } from '../ui/IconButton'
 import { Spinner } from '../ui/Spinner'
-import { Conversation } from './Conversation'
-import { readHistory } from './history'
+import { ConversationView } from './ConversationView'
+import { type History, readHistory } from './history'
+import { sentenceOf } from './suggestions'
 
 /** The open conversation, or one that has not begun. */
 export function ChatPane() {
@@ -17,9 +22,7 @@ export function ChatPane() {
   const id = thread ?? fresh.id
   return (
     <>
-      <div className="flex h-12 shrink-0 items-center border-b border-line px-4">
-        <h2 className="text-sm font-semibold">Chat</h2>
-      </div>
+      <Heading thread={thread} />
       {id === fresh.id ? <NewConversation key={id} thread={id} /> : <StoredConversation key={id} thread={id} />}
     </>
   )
@@ -27,11 +30,35 @@ export function ChatPane() {
 
 const newThread = () => `t-${crypto.randomUUID()}`
 
+function Heading({ thread }: { thread: string | undefined }) {
+  const go = useGo()
+  const { data } = useQuery({
+    queryKey: threadKey(thread ?? ''),
+    queryFn: ({ signal }) =>
+      answer(api.GET('/threads/{thread}', { params: { path: { thread: thread ?? '' } }, signal })),
+    // The stream brings it, and all of its changes.
+    enabled: false,
+  })
+  const title = thread && data?.title
+  return (
+    <div className="flex h-12 shrink-0 items-center justify-between gap-2 border-b border-line pr-2 pl-4">
+      <h2 className="truncate text-sm font-semibold foreign">{title ? (sentenceOf(title) ?? title) : 'Chat'}</h2>
+      {thread && (
+        <IconButton label="New chat" onClick={() => go({ pane: 'chat', thread: undefined })}>
+          <SquarePen size={16} aria-hidden />
+        </IconButton>
+      )}
+    </div>
+  )
+}
+
+const NOTHING: History = { messages: [] }
+
 function NewConversation({ thread }: { thread: string }) {
   const live = useLive()
   // It does not exist before its first message, so there is nothing to follow yet.
   useEffect(() => live.followThread(undefined), [live])
-  return <Conversation thread={thread} messages={[]} />
+  return <ConversationView thread={thread} history={NOTHING} />
 }
 
 function StoredConversation({ thread }: { thread: string }) {
@@ -54,5 +81,5 @@ function StoredConversation({ thread }: { thread: string }) {
       </div>
     )
   if (history.isError) return <ErrorNote error={history.error} onRetry={() => history.refetch()} />
-  return <Conversation thread={thread} messages={history.data.messages} activeRunId={history.data.activeRunId} />
+  return <ConversationView thread={thread} history={history.data} />
 }

@@ -1,26 +1,39 @@
-import type { ComponentProps } from 'react'
+import { type ComponentProps, memo } from 'react'
 import ReactMarkdown from 'react-markdown'
 import remarkGfm from 'remark-gfm'
 import remend from 'remend'
+import { blocksOf } from './blocks'
 import { safeUrl } from './safeUrl'
 
 type Props = { text: string; isPartial?: boolean }
 
 /** Markdown of a model or a stranger: no HTML, no pictures from elsewhere, only links to http(s) and mail. */
-export function Markdown({ text, isPartial }: Props) {
+export const Markdown = memo(function Markdown({ text, isPartial }: Props) {
+  const blocks = blocksOf(text)
   return (
-    <div className="flex flex-col gap-3 foreign [&_code]:rounded-sm [&_code]:bg-sunken [&_code]:px-1 [&_code]:font-mono [&_code]:text-sm [&_h1]:text-lg [&_h1]:font-semibold [&_h2]:font-semibold [&_h3]:font-semibold [&_ol]:list-decimal [&_ol]:pl-6 [&_td]:border-t [&_td]:border-line [&_td]:p-1.5 [&_th]:p-1.5 [&_th]:text-left [&_ul]:list-disc [&_ul]:pl-6">
+    <div className="flex flex-col gap-3 foreign [&_blockquote]:border-l-2 [&_blockquote]:border-line-strong [&_blockquote]:pl-3 [&_blockquote]:text-ink-soft [&_code]:rounded-sm [&_code]:bg-sunken [&_code]:px-1 [&_code]:font-mono [&_code]:text-sm [&_h1]:text-lg [&_h1]:font-semibold [&_h2]:font-semibold [&_h3]:font-semibold [&_ol]:list-decimal [&_ol]:pl-6 [&_td]:border-t [&_td]:border-line [&_td]:p-1.5 [&_th]:p-1.5 [&_th]:text-left [&_ul]:list-disc [&_ul]:pl-6">
+      {blocks.map((block, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: text only ever comes at the end.
+        <Block key={at} text={isPartial && at === blocks.length - 1 ? remend(block) : block} />
+      ))}
+    </div>
+  )
+})
+
+const Block = memo(function Block({ text }: { text: string }) {
+  return (
+    <div className="flex min-w-0 flex-col gap-3">
       <ReactMarkdown
         remarkPlugins={PLUGINS}
         components={COMPONENTS}
         urlTransform={(url) => safeUrl(url) ?? ''}
         skipHtml
       >
-        {isPartial ? remend(text) : text}
+        {text}
       </ReactMarkdown>
     </div>
   )
-}
+})
 
 const PLUGINS = [remarkGfm]
 
@@ -39,5 +52,11 @@ const COMPONENTS = {
     <pre tabIndex={0} className="overflow-x-auto rounded-md bg-sunken p-3">
       {children}
     </pre>
+  ),
+  table: ({ children }: ComponentProps<'table'>) => (
+    // biome-ignore lint/a11y/useSemanticElements: a table that is wider than its place is scrolled with the keyboard.
+    <div role="group" aria-label="Table" tabIndex={0} className="overflow-x-auto">
+      <table>{children}</table>
+    </div>
   ),
 }

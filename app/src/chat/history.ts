@@ -3,11 +3,16 @@ import { answer, api } from '../api/client'
 
 /** What the server adds to messages: who said it, and the run that answered. */
 export type Metadata = { author?: string; createdAt?: number; runId?: string; attempts?: number }
-export type Message = UIMessage<Metadata>
+/** How far a long call is. The part's id is that of the call. */
+export type Progress = { label: string; done: number; total?: number }
+export type Message = UIMessage<Metadata, { progress: Progress }> & { runId?: string }
 
-export type History = { messages: Message[]; position: string; activeRunId?: string }
+/** The run that wrote a message; of one that streams it is known at its end. */
+export const runOf = (message: Message) => message.metadata?.runId ?? message.runId
 
-/** Everything that was said in a thread. The message of a run under way is left out: it is resumed. */
+export type History = { messages: Message[]; position?: string; activeRunId?: string }
+
+/** Everything that was said in a thread. The message of a run under way is left out: it is followed. */
 export async function readHistory(thread: string, signal?: AbortSignal): Promise<History> {
   const messages: Message[] = []
   let first: { position: string; activeRunId?: string } | undefined

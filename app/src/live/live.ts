@@ -31,9 +31,12 @@ export class Live {
     this.connection.abort()
   }
 
-  /** Follows this thread instead of the one before; from `position` of its messages, or from now on. */
+  /**
+   * Follows this thread instead of the one before; from `position` of its messages, or from now on. Of a thread that is
+   * followed already, everything since `position` comes again.
+   */
   followThread(id: string | undefined, position?: string): void {
-    if (this.thread?.id === id) return
+    if (this.thread?.id === id && position === undefined) return
     this.thread = id === undefined ? undefined : { id, position }
     this.cursor = undefined
     this.connection.abort()

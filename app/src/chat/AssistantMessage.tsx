@@ -1,0 +1,96 @@
+import { Link } from '@tanstack/react-router'
+import { getToolName, isToolUIPart } from 'ai'
+import { Copy, ListTree, RefreshCw } from 'lucide-react'
+import { memo } from 'react'
+import { IconButton } from '../ui/IconButton'
+import { toast } from '../ui/Toast'
+import { type Message, type Progress, runOf } from './history'
+import { Markdown } from './Markdown'
+import { textOf } from './placing'
+import { ToolCard } from './tool/ToolCard'
+
+type Props = {
+  message: Message
+  isStreaming: boolean
+  /** Where another answer may be asked for. */
+  onRegenerate?: () => void
+}
+
+/** What the agent says and does, part by part. */
+export const AssistantMessage = memo(function AssistantMessage({ message, isStreaming, onRegenerate }: Props) {
+  const run = runOf(message)
+  const progress = new Map<string, Progress>()
+  for (const part of message.parts) if (part.type === 'data-progress' && part.id) progress.set(part.id, part.data)
+  return (
+    <div className="group flex flex-col gap-3">
+      {message.parts.map((part, at) => {
+        // Parts only ever come at the end, so that their number names them.
+        const key = `${message.id}-${at}`
+        if (part.type === 'text' && part.text) {
+          return <Markdown key={key} text={part.text} isPartial={isStreaming && part.state === 'streaming'} />
+        }
+        if (part.type === 'reasoning' && part.text) {
+          return <Thoughts key={key} text={part.text} isStreaming={isStreaming && part.state === 'streaming'} />
+        }
+        if (isToolUIPart(part)) {
+          return (
+            <ToolCard
+              key={part.toolCallId}
+              name={getToolName(part)}
+              call={part}
+              progress={progress.get(part.toolCallId)}
+              run={run}
+              onRetry={onRegenerate}
+            />
+          )
+        }
+        return null
+      })}
+      {!isStreaming && (
+        <div className="-mt-1 -ml-1.5 flex opacity-60 transition-opacity group-hover:opacity-100 focus-within:opacity-100">
+          {textOf(message) && (
+            <IconButton label="Copy the answer" className="size-7" onClick={() => void copy(textOf(message))}>
+              <Copy size={14} aria-hidden />
+            </IconButton>
+          )}
+          {onRegenerate && (
+            <IconButton label="Answer again" className="size-7" onClick={onRegenerate}>
+              <RefreshCw size={14} aria-hidden />
+            </IconButton>
+          )}
+          {run && (
+            <Link
+              to="/runs/$run"
+              params={{ run }}
+              aria-label="Look at the run"
+              title="Look at the run"
+              className="inline-flex size-7 items-center justify-center rounded-md text-ink-soft transition-colors hover:bg-hover hover:text-ink"
+            >
+              <ListTree size={14} aria-hidden />
+            </Link>
+          )}
+        </div>
+      )}
+    </div>
+  )
+})
+
+async function copy(text: string) {
+  try {
+    await navigator.clipboard.writeText(text)
+    toast('Copied')
+  } catch {
+    toast('The browser did not allow to copy it.', { kind: 'failed' })
+  }
+}
+
+function Thoughts({ text, isStreaming }: { text: string; isStreaming: boolean }) {
+  return (
+    <details className="text-sm text-ink-soft">
+      <summary className="w-fit cursor-pointer hover:text-ink">
+        <span className={isStreaming ? 'animate-pulse' : undefined}>{isStreaming ? 'Thinking…' : 'Thoughts'}</span>
+      </summary>
+      <p className="mt-1 border-l-2 border-line pl-3 whitespace-pre-wrap foreign">{text}</p>
+    </details>
+  )
+}

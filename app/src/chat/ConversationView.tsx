@@ -1,0 +1,133 @@
+import { useQuery } from '@tanstack/react-query'
+import { CloudOff } from 'lucide-react'
+import { useCallback } from 'react'
+import { answer, api } from '../api/client'
+import { wordsOf } from '../api/problem'
+import { useGo } from '../layout/usePlace'
+import { useLiveStatus } from '../live/hooks'
+import { Button } from '../ui/Button'
+import { EmptyState } from '../ui/EmptyState'
+import { ErrorNote } from '../ui/ErrorNote'
+import { toast } from '../ui/Toast'
+import { AssistantMessage } from './AssistantMessage'
+import { Composer } from './Composer'
+import { endingOf } from './ending'
+import { type History, type Message, runOf } from './history'
+import { Scroller } from './Scroller'
+import { ThreadContext } from './threadContext'
+import { errorInWords } from './tool/words'
+import { UserMessage } from './UserMessage'
+import { useConversation } from './useConversation'
+import { Welcome } from './Welcome'
+
+type Props = { thread: string; history: History }
+
+/** One conversation: what was said, and a place to say something. */
+export function ConversationView({ thread, history }: Props) {
+  const { conversation, messages, isBusy, status, error, extra } = useConversation(thread, history)
+  const isOffline = useLiveStatus() === 'offline'
+  const go = useGo()
+  const last = messages.at(-1)
+
+  const send = (text: string) => {
+    conversation.send(text)
+    go({ pane: 'chat', thread })
+  }
+  const edit = useCallback((message: string, text: string) => conversation.edit(message, text), [conversation])
+  const again = useCallback(() => conversation.regenerate(conversation.chat.lastMessage?.id), [conversation])
+  const stop = () => void conversation.stop().catch((problem) => toast(wordsOf(problem), { kind: 'failed' }))
+
+  if (extra.gone) {
+    return (
+      <EmptyState icon={CloudOff} title="This conversation is not here any more">
+        <p className="mb-4">It was deleted, or is not shared with you any more.</p>
+        <Button onClick={() => go({ thread: undefined })}>Begin a new one</Button>
+      </EmptyState>
+    )
+  }
+  return (
+    <ThreadContext value={thread}>
+      <Scroller>
+        {messages.length === 0 && <Welcome onPick={send} />}
+        <ol className="flex flex-col gap-5 p-4">
+          {messages.map((message) => (
+            <li
+              key={message.id}
+              className={message === last ? undefined : '[contain-intrinsic-size:auto_8rem] [content-visibility:auto]'}
+            >
+              {message.role === 'user' ? (
+                <UserMessage message={message} onEdit={isBusy ? undefined : edit} />
+              ) : (
+                <AssistantMessage
+                  message={message}
+                  isStreaming={isBusy && message === last}
+                  onRegenerate={isBusy || message !== last ? undefined : again}
+                />
+              )}
+            </li>
+          ))}
+          {isBusy && last?.role !== 'assistant' && <Waiting isOffline={isOffline} />}
+        </ol>
+        {error && !isBusy && <ErrorNote error={inWords(error)} onRetry={again} />}
+        {!error && !isBusy && last?.role === 'assistant' && <Ending message={last} onRetry={again} />}
+      </Scroller>
+      <p role="status" className="sr-only">
+        {isBusy ? 'The agent is answering.' : status === 'ready' && messages.length > 0 && 'The answer is complete.'}
+      </p>
+      {extra.unsent !== undefined && (
+        <p role="status" className="mx-3 mb-2 rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">
+          Another answer was under way, so this was not sent. Stop it and send, or wait for its end.
+        </p>
+      )}
+      <Composer
+        key={extra.unsent}
+        initial={extra.unsent}
+        onSend={send}
+        onInterrupt={(text) =>
+          void conversation.interrupt(text).catch((problem) => toast(wordsOf(problem), { kind: 'failed' }))
+        }
+        onStop={stop}
+        isBusy={isBusy}
+        isStopping={extra.isStopping === true}
+      />
+    </ThreadContext>
+  )
+}
+
+const inWords = (error: Error) => (error.constructor === Error ? new Error(errorInWords(error.message)) : error)
+
+function Waiting({ isOffline }: { isOffline: boolean }) {
+  return (
+    <li className="flex min-h-6 items-center gap-1.5 text-sm text-ink-soft">
+      {isOffline ? (
+        'Waiting for the connection…'
+      ) : (
+        <>
+          <span className="sr-only">The agent is answering</span>
+          {[0, 150, 300].map((delay) => (
+            <span
+              key={delay}
+              aria-hidden
+              className="size-1.5 animate-pulse rounded-full bg-ink-soft"
+              style={{ animationDelay: `${delay}ms` }}
+            />
+          ))}
+        </>
+      )}
+    </li>
+  )
+}
+
+/** That an answer was stopped, or failed, is known to its run alone. */
+function Ending({ message, onRetry }: { message: Message; onRetry: () => void }) {
+  const run = runOf(message)
+  const { data } = useQuery({
+    queryKey: ['run', run, 'ended'],
+    queryFn: ({ signal }) => answer(api.GET('/runs/{run}', { params: { path: { run: run as string } }, signal })),
+    enabled: run !== undefined,
+  })
+  const ending = data && endingOf(data)
+  if (!ending) return null
+  if (ending.failed) return <ErrorNote error={new Error(ending.text)} onRetry={onRetry} />
+  return <p className="-mt-2 px-4 pb-4 text-sm text-ink-soft">{ending.text}</p>
+}

@@ -1,0 +1,53 @@
+import { ArrowDown } from 'lucide-react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { IconButton } from '../ui/IconButton'
+
+const NEAR = 48
+
+/** Stays at the end while it grows, unless the person has scrolled up. */
+export function Scroller({ children }: { children: ReactNode }) {
+  const box = useRef<HTMLElement>(null)
+  const content = useRef<HTMLDivElement>(null)
+  const isAtEnd = useRef(true)
+  const [isAway, setAway] = useState(false)
+  const toEnd = () => {
+    if (box.current) box.current.scrollTop = box.current.scrollHeight
+  }
+  useEffect(() => {
+    // Before it is painted, so that nothing is seen to move.
+    const observer = new ResizeObserver(() => {
+      if (isAtEnd.current && box.current) box.current.scrollTop = box.current.scrollHeight
+    })
+    if (content.current) observer.observe(content.current)
+    if (box.current) observer.observe(box.current)
+    return () => observer.disconnect()
+  }, [])
+  return (
+    <div className="relative flex min-h-0 flex-1 flex-col">
+      <section
+        ref={box}
+        tabIndex={0}
+        aria-label="Messages"
+        className="min-h-0 flex-1 overflow-y-auto [overflow-anchor:none] focus-visible:-outline-offset-2"
+        onScroll={({ currentTarget: at }) => {
+          isAtEnd.current = at.scrollHeight - at.scrollTop - at.clientHeight < NEAR
+          setAway(!isAtEnd.current)
+        }}
+      >
+        <div ref={content}>{children}</div>
+      </section>
+      {isAway && (
+        <IconButton
+          label="To the end"
+          onClick={() => {
+            isAtEnd.current = true
+            toEnd()
+          }}
+          className="absolute bottom-3 left-1/2 -translate-x-1/2 rounded-full border border-line bg-raised shadow-float"
+        >
+          <ArrowDown size={16} aria-hidden />
+        </IconButton>
+      )}
+    </div>
+  )
+}

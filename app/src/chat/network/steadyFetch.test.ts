@@ -1,0 +1,67 @@
+import { expect, test, vi } from 'vitest'
+
+vi.mock('../../api/client', () => ({ authorizedFetch: vi.fn() }))
+const { steadyFetch } = await import('./steadyFetch')
+
+type Answer = Response | Error
+
+function network(answers: Answer[]) {
+  const waits: number[] = []
+  const inner = async () => {
+    const answer = answers.shift() ?? new Error('asked too often')
+    if (answer instanceof Error) throw answer
+    return answer
+  }
+  const wait = async (failures: number) => {
+    waits.push(failures)
+  }
+  return { waits, ask: steadyFetch(inner as typeof fetch, { wait, silenceMs: 50 }) }
+}
+
+const cut = () => new TypeError('Failed to fetch')
+
+function body(texts: string[], end?: 'breaks' | 'silent'): Response {
+  const stream = new ReadableStream({
+    pull(controller) {
+      const text = texts.shift()
+      if (text !== undefined) controller.enqueue(new TextEncoder().encode(text))
+      else if (end === 'breaks') controller.error(new TypeError('network error'))
+      else if (end === undefined) controller.close()
+    },
+  })
+  return new Response(stream)
+}
+
+test('it asks until there is an answer, and waits longer after each failure', async () => {
+  const { ask, waits } = network([cut(), new Response('', { status: 502 }), cut(), body(['fine'])])
+  expect(await (await ask('/')).text()).toBe('fine')
+  expect(waits).toEqual([0, 1, 2, 3])
+})
+
+test('a body that breaks or falls silent ends with what has come', async () => {
+  const long = 'x'.repeat(100)
+  const { ask, waits } = network([
+    body([long], 'breaks'),
+    body([long, 'more'], 'silent'),
+    body([''], 'breaks'),
+    body([]),
+  ])
+  expect(await (await ask('/')).text()).toBe(long)
+  expect(await (await ask('/')).text()).toBe(`${long}more`)
+  expect(await (await ask('/')).text()).toBe('')
+  await ask('/')
+  // Only after one that said nothing it is not asked again at once.
+  expect(waits).toEqual([0, 0, 0, 1])
+})
+
+test('what the server refuses is told', async () => {
+  const { ask } = network([new Response('{}', { status: 409 })])
+  expect((await ask('/')).status).toBe(409)
+})
+
+test('whoever gives up gets no answer', async () => {
+  const { ask } = network([cut(), body(['late'])])
+  const giveUp = new AbortController()
+  giveUp.abort(new DOMException('stopped', 'AbortError'))
+  await expect(ask('/', { signal: giveUp.signal })).rejects.toThrow('stopped')
+})

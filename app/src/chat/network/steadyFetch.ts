@@ -1,0 +1,88 @@
+// A `fetch` for conversations: where the network fails it asks again, for as long as it takes.
+import { backoff, pause } from '../../live/stream'
+
+/** The server breaks silence every 10 s. Whoever is silent for longer than this is gone. */
+const SILENCE_MS = 25_000
+const LONGEST_PAUSE_MS = 3_000
+
+/** What a gateway answers while the server behind it is away. */
+const AWAY = [502, 503, 504]
+
+type Options = { silenceMs?: number; wait?: (failures: number, signal: AbortSignal) => Promise<void> }
+
+/**
+ * Asks again after a failure to connect, and ends a body that breaks, or falls silent, as if it were complete: the
+ * transport then asks for what is missing. Only for requests that may be repeated.
+ */
+export function steadyFetch(inner: typeof fetch, options: Options = {}): typeof fetch {
+  const wait =
+    options.wait ?? ((failures, signal) => pause(Math.min(backoff(failures, Math.random()), LONGEST_PAUSE_MS), signal))
+  let failures = 0
+  return async (input, init) => {
+    const signal = init?.signal ?? new AbortController().signal
+    for (;;) {
+      await wait(failures, signal)
+      signal.throwIfAborted()
+      let response: Response
+      try {
+        response = await inner(input, init)
+      } catch (error) {
+        if (signal.aborted || !(error instanceof TypeError)) throw error
+        failures += 1
+        continue
+      }
+      if (AWAY.includes(response.status)) {
+        failures += 1
+        void response.body?.cancel()
+        continue
+      }
+      if (!response.ok || !response.body) return response
+      const body = quietEnd(response.body, options.silenceMs ?? SILENCE_MS, signal, (saidSomething) => {
+        failures = saidSomething ? 0 : failures + 1
+      })
+      return new Response(body, { status: response.status, headers: response.headers })
+    }
+  }
+}
+
+function quietEnd(
+  body: ReadableStream<Uint8Array>,
+  silenceMs: number,
+  signal: AbortSignal,
+  onEnd: (saidSomething: boolean) => void,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  let bytes = 0
+  const end = (controller: ReadableStreamDefaultController) => {
+    // An opening comment alone is nothing: a server that only says that is not asked again without a pause.
+    onEnd(bytes > 64)
+    controller.close()
+  }
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { done, value } = await withinTime(reader.read(), silenceMs)
+        if (done) return end(controller)
+        bytes += value.length
+        controller.enqueue(value)
+      } catch (error) {
+        void reader.cancel().catch(() => {})
+        if (signal.aborted) controller.error(error)
+        else end(controller)
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  })
+}
+
+async function withinTime<T>(promise: Promise<T>, ms: number): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const silence = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('The stream fell silent.')), ms)
+  })
+  try {
+    return await Promise.race([promise, silence])
+  } finally {
+    clearTimeout(timer)
+  }
+}
