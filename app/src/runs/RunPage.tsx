@@ -1,60 +1,110 @@
-import { useQuery } from '@tanstack/react-query'
-import { useParams } from '@tanstack/react-router'
+import { Link, useParams } from '@tanstack/react-router'
+import { Square, Terminal } from 'lucide-react'
+import { useEffect } from 'react'
 import type { Run } from '../api'
-import { answer, api } from '../api/client'
+import { accessToken, isDev } from '../session/session'
+import { Button } from '../ui/Button'
 import { ErrorNote } from '../ui/ErrorNote'
 import { Spinner } from '../ui/Spinner'
-import { Time } from '../ui/Time'
-import { useRunChunks } from './useRunChunks'
+import { copy } from './copy'
+import { curlOf } from './curl'
+import { Facts, StatusBadge } from './Facts'
+import { Inspector } from './Inspector'
+import { Silence } from './Silence'
+import { isOver, useContinuedBy, useRun, useStop } from './useRun'
+import { type RunLog, useRunLog } from './useRunLog'
+import { END_REASON } from './words'
 
-/** A run and its log. */
+/** Everything that happened in a run, and happens while it goes on. */
 export function RunPage() {
   const { run: id } = useParams({ from: '/runs/$run' })
-  const run = useQuery({
-    queryKey: ['run', id],
-    queryFn: ({ signal }) => answer(api.GET('/runs/{run}', { params: { path: { run: id } }, signal })),
-  })
-  const { chunks, error } = useRunChunks(id, () => void run.refetch())
+  return <OneRun key={id} id={id} />
+}
+
+function OneRun({ id }: { id: string }) {
+  const log = useRunLog(id)
+  const run = useRun(id, `${log.timeline.attemptAt} ${log.isOver}`)
+  const error = run.error ?? log.error
+  useEffect(() => {
+    const before = document.title
+    document.title = 'Run · Tandem'
+    return () => {
+      document.title = before
+    }
+  }, [])
   return (
-    <main tabIndex={0} className="h-full overflow-y-auto bg-panel px-6 py-6 focus-visible:-outline-offset-2">
-      <div className="mx-auto max-w-4xl">
-        <h1 className="text-xl font-semibold tracking-tight">Run</h1>
-        <p className="mb-4 font-mono text-xs text-ink-soft foreign">{id}</p>
-        {run.isPending && <Spinner label="Reading the run" />}
-        {run.isError && <ErrorNote error={run.error} onRetry={() => void run.refetch()} />}
-        {run.data && <Facts run={run.data} />}
-        {error !== undefined && <ErrorNote error={error} />}
-        <h2 className="mt-8 mb-2 font-semibold">Log</h2>
-        <ol className="divide-y divide-line border-y border-line">
-          {chunks.map(({ seq, chunk }) => (
-            <li key={seq} className="grid grid-cols-[3rem_minmax(8rem,11rem)_minmax(0,1fr)] gap-3 py-1.5 text-xs">
-              <span className="text-right font-mono text-ink-soft">{seq}</span>
-              <span className="font-medium">{chunk.type}</span>
-              <span className="truncate font-mono text-ink-soft foreign">{JSON.stringify(chunk)}</span>
-            </li>
-          ))}
-        </ol>
-      </div>
+    <main tabIndex={-1} className="flex h-full flex-col overflow-y-auto bg-panel outline-none">
+      <header className="shrink-0 border-b border-line px-4 py-4 sm:px-6">
+        <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
+          <h1 className="text-xl font-semibold tracking-tight">{run.data?.action ? 'Action' : 'Run'}</h1>
+          {run.data && <StatusBadge status={run.data.status} />}
+          <div className="flex flex-wrap gap-2 sm:ml-auto">
+            {run.data && !isOver(run.data) && <StopButton id={id} />}
+            <CurlButton id={id} />
+          </div>
+        </div>
+        <p className="mt-0.5 font-mono text-xs text-ink-soft foreign">{id}</p>
+        {run.data && <Told run={run.data} log={log} />}
+        {run.data && <Facts run={run.data} timeline={log.timeline} />}
+      </header>
+      {error ? (
+        <ErrorNote error={error} onRetry={() => window.location.reload()} />
+      ) : log.isOver || log.isLive ? (
+        <Inspector log={log} isAction={run.data?.action !== undefined} />
+      ) : (
+        <div className="p-6">
+          <Spinner label="Reading the log" />
+        </div>
+      )}
     </main>
   )
 }
 
-function Facts({ run }: { run: Run }) {
-  const facts = [
-    ['Status', run.status],
-    ['Ended because', run.endReason ?? '–'],
-    ['Attempts', run.attempt],
-    ['Asked by', run.owner.user],
-    ['Began', <Time key="began" at={run.createdAt} />],
-  ] as const
+/** Why it is as it is, and where to go from here. */
+function Told({ run, log }: { run: Run; log: RunLog }) {
+  const next = useContinuedBy(run)
   return (
-    <dl className="grid grid-cols-2 gap-x-6 gap-y-3 text-sm sm:grid-cols-5">
-      {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt className="text-ink-soft">{name}</dt>
-          <dd className="font-medium foreign">{value}</dd>
-        </div>
-      ))}
-    </dl>
+    <div className="mt-2 mb-4 flex flex-wrap gap-x-5 gap-y-1 text-sm">
+      {run.endReason && <p>{END_REASON[run.endReason]}</p>}
+      {!isOver(run) && <Silence log={log} />}
+      {run.threadId && (
+        <Link to="/threads/$thread" params={{ thread: run.threadId }} className={LINK}>
+          Open the conversation
+        </Link>
+      )}
+      {run.continues && (
+        <Link to="/runs/$run" params={{ run: run.continues }} className={LINK}>
+          Goes on with an earlier run
+        </Link>
+      )}
+      {next && (
+        <Link to="/runs/$run" params={{ run: next }} className={LINK}>
+          Continued by the next run
+        </Link>
+      )}
+    </div>
+  )
+}
+const LINK = 'text-accent underline underline-offset-3'
+
+function StopButton({ id }: { id: string }) {
+  const stop = useStop(id)
+  return (
+    <Button danger disabled={stop.isPending || stop.isSuccess} onClick={() => stop.mutate()}>
+      <Square size={13} aria-hidden /> {stop.isSuccess ? 'Stopping' : 'Stop the run'}
+    </Button>
+  )
+}
+
+function CurlButton({ id }: { id: string }) {
+  const copyIt = async () => {
+    // A real token is nobody's to paste around.
+    const token = isDev() ? await accessToken() : undefined
+    copy(curlOf(window.location.origin, id, token), 'The command for the log')
+  }
+  return (
+    <Button onClick={() => void copyIt()}>
+      <Terminal size={14} aria-hidden /> Copy as curl
+    </Button>
   )
 }
