@@ -20,7 +20,7 @@ export async function serve(env: Record<string, string> = {}): Promise<Server> {
   const page = await fetch(`${url}/app/`)
   if (!page.ok) {
     const vite = join(APP, 'node_modules/vite/bin/vite.js')
-    const args = [vite, 'preview', '--port', '0', '--host', '127.0.0.1']
+    const args = [vite, 'preview', '--bypass-lock', '--port', '0', '--host', '127.0.0.1']
     const preview = await begin(process.execPath, args, { TANDEM_URL: url, NO_COLOR: '1' })
     stops.push(preview.stop)
     url = preview.url

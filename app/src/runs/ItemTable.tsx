@@ -1,6 +1,7 @@
 import clsx from 'clsx'
 import { useState } from 'react'
 import { Button } from '../ui/Button'
+import type { Item } from './timeline'
 import { describe, type Whole } from './words'
 
 const MORE = 100
@@ -29,8 +30,10 @@ export function ItemTable({ whole, chosen, onChoose }: Props) {
           {items.slice(0, shown).map((item, at) => {
             const { name, told, tone } = describe(item, whole)
             return (
-              // biome-ignore lint/suspicious/noArrayIndexKey: items only ever come at the end
-              <tr key={at} className={clsx('border-b border-line/60 align-top', at === chosen && 'bg-accent-soft')}>
+              <tr
+                key={keyOf(item)}
+                className={clsx('border-b border-line/60 align-baseline', at === chosen && 'bg-accent-soft')}
+              >
                 <th scope="row" className="px-3 py-1.5 font-medium">
                   <button
                     type="button"
@@ -60,3 +63,5 @@ export function ItemTable({ whole, chosen, onChoose }: Props) {
     </section>
   )
 }
+
+const keyOf = (item: Item) => `${item.kind} ${item.first} ${'id' in item ? item.id : ''}`

@@ -77,7 +77,7 @@ export function Lanes({ whole, chosen, onChoose }: Props) {
                 onClick={() => choose(index)}
                 style={{ height: ROW, transform: `translateY(${start}px)` }}
                 className={clsx(
-                  'absolute inset-x-0 grid cursor-pointer grid-cols-[minmax(9rem,17rem)_minmax(0,1fr)] items-center gap-3 border-b border-line/60 px-3',
+                  'absolute inset-x-0 grid cursor-pointer grid-cols-[10rem_minmax(0,1fr)] sm:grid-cols-[17rem_minmax(0,1fr)] items-center gap-3 border-b border-line/60 px-3',
                   index === chosen ? 'bg-accent-soft' : 'hover:bg-hover',
                 )}
               >
@@ -127,7 +127,7 @@ function Name({ item, told: { name, told, tone } }: { item: Item; told: Describe
 function Axis({ count }: { count: number }) {
   const marks = [0, 0.25, 0.5, 0.75].map((part) => Math.floor(count * part))
   return (
-    <div className="grid shrink-0 grid-cols-[minmax(9rem,17rem)_minmax(0,1fr)] gap-3 border-b border-line px-3 py-1.5 text-xs text-ink-soft">
+    <div className="grid shrink-0 grid-cols-[10rem_minmax(0,1fr)] sm:grid-cols-[17rem_minmax(0,1fr)] gap-3 border-b border-line px-3 py-1.5 text-xs text-ink-soft">
       <span>{count > 0 ? `By number of chunk, 0 to ${(count - 1).toLocaleString()}` : 'No chunk yet'}</span>
       <div className="relative hidden sm:block" aria-hidden>
         {[...new Set(marks)].map((mark) => (
