@@ -5,7 +5,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** `url` is where the application is, with a slash at the end. */
-export type Server = { url: string; stop: () => Promise<void> }
+export type Server = {
+  url: string
+  stop: () => Promise<void>
+  /** Ends the program without a warning. */
+  kill: () => Promise<void>
+  /** Starts it again, at the same address and with the same data. */
+  restart: () => Promise<void>
+}
+type Process = Pick<Server, 'url' | 'stop' | 'kill'>
 
 const APP = join(import.meta.dirname, '../..')
 
@@ -14,9 +22,10 @@ export async function serve(env: Record<string, string> = {}): Promise<Server> {
   const program = process.env.TANDEM_BIN
   if (!program) throw new Error('TANDEM_BIN must name the program: run scripts/test-app.sh')
   const data = await mkdtemp(join(tmpdir(), 'tandem-app-'))
-  const tandem = await begin(program, ['dev', '--port', '0', '--data', data], env)
-  const stops = [() => rm(data, { recursive: true, force: true }), tandem.stop]
+  let tandem = await begin(program, ['dev', '--port', '0', '--data', data], env)
+  const stops = [() => rm(data, { recursive: true, force: true }), () => tandem.stop()]
   let url = tandem.url
+  const { port } = new URL(url)
   const page = await fetch(`${url}/app/`)
   if (!page.ok) {
     const vite = join(APP, 'node_modules/vite/bin/vite.js')
@@ -27,6 +36,10 @@ export async function serve(env: Record<string, string> = {}): Promise<Server> {
   }
   return {
     url: `${url}/app/`,
+    kill: () => tandem.kill(),
+    async restart() {
+      tandem = await begin(program, ['dev', '--port', port, '--data', data], env)
+    },
     async stop() {
       for (const stop of stops.reverse()) await stop()
     },
@@ -39,7 +52,7 @@ process.on('exit', () => {
 })
 
 /** Resolves when the program has told its address. */
-function begin(program: string, args: string[], env: Record<string, string>): Promise<Server> {
+function begin(program: string, args: string[], env: Record<string, string>): Promise<Process> {
   const child = spawn(program, args, { cwd: APP, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   children.add(child)
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
@@ -50,12 +63,17 @@ function begin(program: string, args: string[], env: Record<string, string>): Pr
     clearTimeout(hard)
     children.delete(child)
   }
+  const kill = async () => {
+    child.kill('SIGKILL')
+    await ended
+    children.delete(child)
+  }
   return new Promise((resolve, reject) => {
     let log = ''
     const read = (text: Buffer) => {
       log += text
       const url = /http:\/\/127\.0\.0\.1:\d+/.exec(log)?.[0]
-      if (url) resolve({ url, stop })
+      if (url) resolve({ url, stop, kill })
     }
     child.stdout.on('data', read)
     child.stderr.on('data', read)

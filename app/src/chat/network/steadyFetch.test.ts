@@ -33,7 +33,12 @@ function body(texts: string[], end?: 'breaks' | 'silent'): Response {
 }
 
 test('it asks until there is an answer, and waits longer after each failure', async () => {
-  const { ask, waits } = network([cut(), new Response('', { status: 502 }), cut(), body(['fine'])])
+  const { ask, waits } = network([
+    cut(),
+    new Response('', { status: 502 }),
+    new Response('', { status: 500 }),
+    body(['fine']),
+  ])
   expect(await (await ask('/')).text()).toBe('fine')
   expect(waits).toEqual([0, 1, 2, 3])
 })
@@ -55,8 +60,9 @@ test('a body that breaks or falls silent ends with what has come', async () => {
 })
 
 test('what the server refuses is told', async () => {
-  const { ask } = network([new Response('{}', { status: 409 })])
-  expect((await ask('/')).status).toBe(409)
+  const problem = { headers: { 'content-type': 'application/problem+json' } }
+  const { ask } = network([new Response('{}', { status: 409 }), new Response('{}', { status: 500, ...problem })])
+  expect([(await ask('/')).status, (await ask('/')).status]).toEqual([409, 500])
 })
 
 test('whoever gives up gets no answer', async () => {

@@ -5,8 +5,9 @@ import { backoff, pause } from '../../live/stream'
 const SILENCE_MS = 25_000
 const LONGEST_PAUSE_MS = 3_000
 
-/** What a gateway answers while the server behind it is away. */
-const AWAY = [502, 503, 504]
+/** What a gateway answers while the server behind it is away; what the server itself says is a problem. */
+const isAway = ({ status, headers }: Response) =>
+  [502, 503, 504].includes(status) || (status >= 500 && !headers.get('content-type')?.includes('problem+json'))
 
 type Options = { silenceMs?: number; wait?: (failures: number, signal: AbortSignal) => Promise<void> }
 
@@ -31,7 +32,7 @@ export function steadyFetch(inner: typeof fetch, options: Options = {}): typeof 
         failures += 1
         continue
       }
-      if (AWAY.includes(response.status)) {
+      if (isAway(response)) {
         failures += 1
         void response.body?.cancel()
         continue

@@ -34,7 +34,10 @@ export function viewOf(value: unknown, depth = 0): View {
     if (view.kind === 'scalar') facts.push([key, view.value])
     else if (view.kind !== 'nothing') more.push([key, view])
   }
-  return facts.length + more.length === 0 ? { kind: 'nothing' } : { kind: 'facts', facts, more }
+  // Ids tell people little, as long as there is something else.
+  const telling = facts.filter(([key]) => !isIdName(key))
+  if (telling.length + more.length > 0) return { kind: 'facts', facts: telling, more }
+  return facts.length === 0 ? { kind: 'nothing' } : { kind: 'facts', facts, more }
 }
 
 function viewOfArray(items: unknown[]): View {
@@ -61,9 +64,11 @@ function asChart(rows: Row[]): View | undefined {
 function columnsOf(rows: Row[]): string[] {
   const keys = [...new Set(rows.flatMap((row) => Object.keys(row)))]
   const flat = keys.filter((key) => rows.every((row) => isFlat(row[key])))
-  const telling = flat.filter((key) => !/^id$|Id$/.test(key))
+  const telling = flat.filter((key) => !isIdName(key))
   return (telling.length > 0 ? telling : flat).slice(0, MOST_COLUMNS)
 }
+
+const isIdName = (key: string) => /^id$|Id$/.test(key)
 
 export function isScalar(value: unknown): value is Scalar {
   return value === null || ['string', 'number', 'boolean'].includes(typeof value)

@@ -1,0 +1,130 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { launch, openWindow } from './lib/browser'
+import { isNetwork, isOver, said, say, words } from './lib/chat'
+import { type Server, serve } from './lib/server'
+import { type Wire, wireTo } from './lib/wire'
+
+// Windows of 2 s instead of 55 s, and whoever holds a run shows its life more often.
+const WINDOWS = { STREAM_WINDOW_MS: '2000', CLAIM_GRACE_MS: '2000', LEASE_MS: '3000', HEARTBEAT_MS: '500' }
+/** Holders give a run away after 2 s instead of 40 s or 13 minutes. */
+const SOON_UP = { FOREGROUND_SOFT_TIMEOUT_MS: '2000', BACKGROUND_SOFT_TIMEOUT_MS: '2000', HAND_OVER_MARGIN_MS: '2000' }
+
+let server: Server
+let wire: Wire
+let browser: Browser
+beforeAll(async () => {
+  server = await serve(WINDOWS)
+  wire = await wireTo(server.url)
+  browser = await launch()
+})
+afterAll(async () => {
+  await browser?.close()
+  await wire?.stop()
+  await server?.stop()
+})
+
+/** Everything was said once and in order, and nobody was told of any trouble. */
+async function expectWhole(page: Page, count: number) {
+  await said(page)
+    .getByText(/\bdone$/)
+    .waitFor({ timeout: 30_000 })
+  await isOver(page)
+  const text = await said(page).innerText()
+  expect(text.match(/\bw\d+\b/g)?.join(' ')).toBe(words(count))
+  expect(text.match(/\bdone\b/g)).toHaveLength(1)
+  expect(await said(page).getByRole('alert').count()).toBe(0)
+}
+
+/** Notes every alert that is ever shown, and every time that the answer loses what it had. */
+async function watchFor(page: Page) {
+  await page.evaluate(() => {
+    const seen = { alerts: 0, shrunk: 0, longest: 0 }
+    Object.assign(window, { seen })
+    const look = () => {
+      const box = document.querySelector('[aria-label=Messages]')
+      const length = box?.textContent?.length ?? 0
+      if (box?.querySelector('[role=alert]')) seen.alerts += 1
+      if (length < seen.longest) seen.shrunk += 1
+      seen.longest = Math.max(seen.longest, length)
+    }
+    new MutationObserver(look).observe(document.body, { childList: true, subtree: true, characterData: true })
+  })
+  return () => page.evaluate(() => (window as unknown as { seen: { alerts: number; shrunk: number } }).seen)
+}
+
+test('a reload in the middle of an answer loses nothing', async () => {
+  const { page, complaints } = await openWindow(browser, wire.url, { as: 'bo' })
+  await say(page, '@say 60 every 100ms')
+  await page.getByText(words(10)).waitFor()
+  await page.reload()
+  await page.getByText(words(15)).waitFor()
+  await expectWhole(page, 60)
+  expect(complaints).toEqual([])
+})
+
+test('an answer goes on after the network was cut and is there again', async () => {
+  const { page, complaints } = await openWindow(browser, wire.url, { as: 'cleo' })
+  await say(page, '@say 60 every 100ms')
+  await page.getByText(words(5)).waitFor()
+  const seen = await watchFor(page)
+  wire.cut()
+  await page.waitForTimeout(2500)
+  wire.mend()
+  await page.getByText(words(20)).waitFor()
+  wire.cut()
+  await page.waitForTimeout(500)
+  wire.mend()
+  await expectWhole(page, 60)
+  expect(await seen()).toMatchObject({ alerts: 0, shrunk: 0 })
+  expect(complaints.filter((complaint) => !isNetwork(complaint))).toEqual([])
+})
+
+test('what is said while there is no network is sent when there is', async () => {
+  const { page, complaints } = await openWindow(browser, wire.url, { as: 'dan' })
+  await page.getByText('Work on the inbox together').waitFor()
+  wire.cut()
+  await say(page, '@say 12 every 20ms')
+  await page.waitForTimeout(1500)
+  expect(await page.getByRole('alert').count()).toBe(0)
+  wire.mend()
+  await expectWhole(page, 12)
+  expect(complaints.filter((complaint) => !isNetwork(complaint))).toEqual([])
+})
+
+test('the server is killed in the middle of an answer and started again, and the answer goes on', async () => {
+  const { page, complaints } = await openWindow(browser, wire.url, { as: 'eve' })
+  await say(page, '@say 60 every 100ms')
+  await page.getByText(words(10)).waitFor()
+  const seen = await watchFor(page)
+  await server.kill()
+  // A proxy in between may hide that the connections are gone.
+  wire.cut()
+  await page.waitForTimeout(1500)
+  await server.restart()
+  wire.mend()
+  await expectWhole(page, 60)
+  expect((await seen()).alerts).toBe(0)
+  expect(complaints.filter((complaint) => !isNetwork(complaint))).toEqual([])
+})
+
+test('an answer goes on through windows that end and holders that give it away', async () => {
+  const other = await serve({ ...WINDOWS, ...SOON_UP })
+  const { page, complaints } = await openWindow(browser, other.url, { as: 'ann' })
+  // A run is given away between two steps.
+  const step = '@say 15 every 100ms\n/view-screen {}\n\n'
+  await say(page, `${step}${step}${step}${step}@say 15 every 100ms`)
+  await page.getByText(words(3)).waitFor()
+  const seen = await watchFor(page)
+  await expectWhole(page, 75)
+  expect((await seen()).alerts).toBe(0)
+  const attempts = await page.evaluate(async () => {
+    const headers = { authorization: 'Bearer dev.local.ann' }
+    const { items } = await (await fetch('/threads', { headers })).json()
+    const runs = await (await fetch(`/runs?threadId=${items[0].threadId}`, { headers })).json()
+    return runs.items[0].attempt
+  })
+  expect(attempts).toBeGreaterThan(1)
+  expect(complaints).toEqual([])
+  await other.stop()
+})
