@@ -3,6 +3,8 @@
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
 use tandem_protocol::Code;
 
 use crate::ApiError;
@@ -29,4 +31,10 @@ pub(crate) async fn read(mut body: Body, most: usize) -> Result<Bytes, ApiError>
         return Err(ApiError::new(Code::TooLarge, format!("The body must be at most {most} bytes.")));
     }
     Ok(bytes.freeze())
+}
+
+/// Reads a JSON object. serde alone would take an array for a struct, field after field.
+pub(crate) fn object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, serde_json::Error> {
+    let object: Map<String, Value> = serde_json::from_slice(bytes)?;
+    serde_json::from_value(Value::Object(object))
 }

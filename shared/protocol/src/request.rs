@@ -1,7 +1,7 @@
 //! The body of `POST /api/agent-chat`, in its native form and in the AI SDK's.
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{Code, MessageId, Problem, ThreadId, ToolCallId, TurnId};
 
@@ -20,6 +20,8 @@ pub struct AgentChat {
     pub trigger: Trigger,
     /// A model of `MODELS`; absent: the configured one.
     pub model: Option<String>,
+    /// A run that is under way in the thread is stopped for this turn, instead of this turn being refused.
+    pub interrupts: bool,
 }
 
 /// Which thread the turn belongs to.
@@ -74,7 +76,9 @@ impl AgentChat {
     /// Reads a body as JSON, whatever its content type: one of the stock transports sends text/plain.
     /// Fields that are not of the API are ignored, as clients add their own. All faults are reported at once.
     pub fn parse(body: &[u8]) -> Result<Self, AgentChatError> {
-        let body: Body = serde_json::from_slice(body).map_err(|e| {
+        // Not read as the struct at once: serde would take an array for it, field after field.
+        let object: Result<Map<String, Value>, _> = serde_json::from_slice(body);
+        let body: Body = object.and_then(|object| serde_json::from_value(Value::Object(object))).map_err(|e| {
             Box::new(Problem::new(Code::InvalidRequest, "The body must be a JSON object.").at("", e.to_string()))
         })?;
         let mut faults = Faults::default();
@@ -86,13 +90,16 @@ impl AgentChat {
                 faults.add("/message", "is missing: send {\"message\": \"...\"} or the AI SDK's {id, messages}")
             }
         };
-        if let Some(value) = &body.when_busy
-            && value != "reject"
-        {
-            faults.add::<()>("/whenBusy", "must be \"reject\"");
-        }
+        let interrupts = match body.when_busy.as_ref().map(Value::as_str) {
+            None | Some(Some("reject")) => false,
+            Some(Some("interrupt")) => true,
+            Some(_) => {
+                faults.add::<()>("/whenBusy", "must be \"reject\" or \"interrupt\"");
+                false
+            }
+        };
         match parsed {
-            Some(chat) if faults.0.is_empty() => Ok(chat),
+            Some(chat) if faults.0.is_empty() => Ok(AgentChat { interrupts, ..chat }),
             _ => Err(faults.problem()),
         }
     }
@@ -151,6 +158,7 @@ fn native(body: &Body, message: &Value, faults: &mut Faults) -> Option<AgentChat
         turn: turn.or(named),
         trigger: Trigger::Submit,
         model: model(body, faults),
+        interrupts: false,
     })
 }
 
@@ -184,6 +192,7 @@ fn ai_sdk(body: &Body, messages: &Value, faults: &mut Faults) -> Option<AgentCha
             turn: None,
             trigger: answer?,
             model: None,
+            interrupts: false,
         });
     }
     let user = list.iter().enumerate().rev().find(|(_, message)| message["role"] == "user");
@@ -191,7 +200,8 @@ fn ai_sdk(body: &Body, messages: &Value, faults: &mut Faults) -> Option<AgentCha
         return faults.add("/messages", "must hold a message of the user");
     };
     let (text, turn) = user_message(&format!("/messages/{at}"), user, faults);
-    Some(AgentChat { thread: ThreadChoice::Named(thread?), text: text?, turn, trigger, model: model(body, faults) })
+    let thread = ThreadChoice::Named(thread?);
+    Some(AgentChat { thread, text: text?, turn, trigger, model: model(body, faults), interrupts: false })
 }
 
 /// The approvals that an assistant's message answers.
@@ -278,6 +288,7 @@ mod tests {
             ("", vec![""]),
             ("{", vec![""]),
             ("[]", vec![""]),
+            (r#"["x", null, null, null, null, null, null, null, null]"#, vec![""]),
             ("{}", vec!["/message"]),
             (r#"{"message": "  \n\t"}"#, vec!["/message"]),
             (r#"{"message": "\ud800"}"#, vec![""]),
@@ -319,8 +330,12 @@ mod tests {
             turn: Some(TurnId::new("m").unwrap()),
             trigger: Trigger::Submit,
             model: None,
+            interrupts: false,
         };
         assert_eq!(native, want);
+        let interrupts =
+            AgentChat::parse(br#"{"message": "hi", "threadId": "t", "turnId": "m", "whenBusy": "interrupt"}"#);
+        assert_eq!(interrupts.unwrap(), AgentChat { interrupts: true, ..want.clone() });
         let body = json!({"id": "t", "trigger": "regenerate-message", "messageId": "msg_1", "messages": [
             {"id": "m", "role": "user", "parts": [{"type": "text", "text": "hi"}]},
         ]});

@@ -108,4 +108,6 @@ pub enum SentTrigger {
 pub enum WhenBusy {
     /// Answer 409 `thread_busy`.
     Reject,
+    /// Stop that run, and start this turn, both or neither.
+    Interrupt,
 }

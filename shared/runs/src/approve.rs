@@ -4,7 +4,9 @@
 use serde_json::Value;
 use tandem_actions::ActionError;
 use tandem_protocol::{AgentChat, ApprovalAnswer, Caller, MessageId, Principal, Run, RunId, ToolCallId};
-use tandem_store::{Decision, Input, PendingApproval, StartWrite, StoreError, Thread, Turn, new_id, now_ms};
+use tandem_store::{
+    Decision, Input, PendingApproval, StartWrite, StoreError, Thread, Turn, TurnBefore, new_id, now_ms,
+};
 
 use crate::born::{run_id, unclaimed};
 use crate::weigh::{Verdict, weigh};
@@ -86,7 +88,7 @@ impl Runtime {
                 }
                 Verdict::Start(approvals) => {
                     let write = self.next_run(by, run, thread, turn, approvals).await?;
-                    if store.start_run(&write).await?.is_ok() {
+                    if store.start_run(&write, None).await?.is_ok() {
                         tracing::info!(run = %write.run.run_id, continues = %run.run_id, "started");
                         let next = Some(Started { run: write.run, fresh: true });
                         return Ok(Decided { approved: answer.approved, pending: 0, next });
@@ -168,7 +170,7 @@ impl Runtime {
             input: Input { decisions, ..input },
             thread_version: Some(thread.version),
             thread: Thread { active: Some(run_id.clone()), awaiting: None, version: thread.version + 1, ..thread },
-            follows: Some(before.run_id.clone()),
+            follows: TurnBefore::Run(before.run_id.clone()),
             turn: Turn {
                 run: run_id,
                 message_id: Some(before.message_id.clone()),

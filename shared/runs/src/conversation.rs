@@ -32,16 +32,25 @@ pub struct Position {
     /// The run whose chunks are told, and the next one of them.
     #[serde(rename = "c", default, skip_serializing_if = "Option::is_none")]
     pub chunk: Option<(RunId, Seq)>,
+    /// The run that writes the message, while the chunks of one before it are told, which it continues.
+    #[serde(rename = "w", default, skip_serializing_if = "Option::is_none")]
+    pub writer: Option<RunId>,
 }
 
 impl Position {
     /// Where who has read all messages of the thread goes on; the message of a run under way is not read, but followed.
     pub fn after_reading(thread: &Thread, last_user: Option<&Message>) -> Self {
         match (&thread.active, last_user) {
-            (Some(_), Some(message)) => {
-                Position { record: thread.version, version: message.version, messages: message.n + 1, chunk: None }
+            (Some(_), Some(message)) => Position {
+                record: thread.version,
+                version: message.version,
+                messages: message.n + 1,
+                ..Self::default()
+            },
+            _ => {
+                let (version, messages) = (thread.version, thread.length);
+                Position { record: version, version, messages, ..Self::default() }
             }
-            _ => Position { record: thread.version, version: thread.version, messages: thread.length, chunk: None },
         }
     }
 
@@ -60,8 +69,9 @@ pub enum Happening {
     Said(Message),
     /// A run writes the message at this number, and nothing stands after it any more.
     Run(u64, Run),
-    /// Chunks at `from` and later of this frame of the run.
-    Chunks { run: RunId, frame: Frame, from: Seq },
+    /// Chunks at `from` up to and without `to` of this frame of the run. The run that continues others begins with what
+    /// they said, without their ends.
+    Chunks { run: RunId, frame: Frame, from: Seq, to: Seq },
     /// The thread is deleted, or not the follower's any more. Nothing follows.
     Gone,
 }
@@ -121,7 +131,7 @@ impl Conversation {
 
     /// The run that is followed now.
     pub fn run(&self) -> Option<&RunId> {
-        self.position.chunk.as_ref().map(|(run, _)| run)
+        self.position.writer.as_ref().or(self.position.chunk.as_ref().map(|(run, _)| run))
     }
 
     /// What has happened next and is known already. `position` then includes it.
@@ -138,10 +148,11 @@ impl Conversation {
                 return Ok(Some(Happening::Record(thread)));
             }
             if let Some((run, from)) = self.position.chunk.clone() {
+                let followed = run.clone();
                 if let Some(chunks) = self.chunks(run, from).await? {
                     return Ok(Some(chunks));
                 }
-                if self.position.chunk.is_some() {
+                if self.position.chunk.as_ref().is_some_and(|(now, _)| *now == followed) {
                     return Ok(None);
                 }
                 continue;
@@ -173,7 +184,7 @@ impl Conversation {
         if self.following.is_none() {
             if !self.is_there(&run).await? {
                 // Its log is deleted: what it said is in the thread's messages, if it still counts.
-                self.position.chunk = None;
+                self.go_on_after(&run).await?;
                 return Ok(None);
             }
             self.following = Some(self.runtime.follow(&run, from, self.deadline));
@@ -181,13 +192,37 @@ impl Conversation {
         let Some(follower) = &mut self.following else { return Ok(None) };
         if let Some(frame) = follower.ready().await? {
             self.position.chunk = Some((run.clone(), from.max(frame.next())));
-            return Ok(Some(Happening::Chunks { run, frame, from }));
+            let goes_on = frame.is_terminal() && self.position.writer.is_some();
+            let to = frame.next() - Seq::from(goes_on);
+            return Ok(Some(Happening::Chunks { run, frame, from, to }));
         }
         if follower.has_ended() {
             self.following = None;
-            self.position.chunk = None;
+            self.go_on_after(&run).await?;
         }
         Ok(None)
+    }
+
+    /// The run whose chunks come after those of `run`, if one continues it: without its `start`.
+    async fn go_on_after(&mut self, run: &RunId) -> Result<(), StoreError> {
+        self.position.chunk = None;
+        let Some(writer) = self.position.writer.clone() else { return Ok(()) };
+        let next = self.before(&writer, |earlier| earlier == run).await?;
+        self.position.writer = (next != writer).then_some(writer);
+        self.position.chunk = Some((next, 1));
+        Ok(())
+    }
+
+    /// From `writer` back along the runs that it continues: the one right after that which is `reached`, or the first.
+    async fn before(&self, writer: &RunId, reached: impl Fn(&RunId) -> bool) -> Result<RunId, StoreError> {
+        let mut id = writer.clone();
+        while let Some(run) = self.runtime.store().run(&id).await?
+            && let Some(earlier) = run.continues
+            && !reached(&earlier)
+        {
+            id = earlier;
+        }
+        Ok(id)
     }
 
     async fn is_there(&self, run: &RunId) -> Result<bool, StoreError> {
@@ -215,7 +250,9 @@ impl Conversation {
             match (run, record) {
                 (None, _) => return Ok(Some(Happening::Said(message))),
                 (Some(run), Some(record)) => {
-                    self.position.chunk = Some((run, 0));
+                    let first = self.before(&run, |_| false).await?;
+                    self.position.writer = (first != run).then_some(run);
+                    self.position.chunk = Some((first, 0));
                     return Ok(Some(Happening::Run(message.n, record)));
                 }
                 // So long ago that its log is deleted.

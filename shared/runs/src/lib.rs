@@ -2,6 +2,7 @@
 //!
 //! `state` decides, purely; everything else reads, asks it, and writes on condition.
 
+mod abort;
 mod action;
 mod approve;
 mod background;
@@ -13,8 +14,11 @@ mod dispatch;
 mod drive;
 mod end;
 mod foreground;
+mod last_frame;
 mod observe;
+mod plan;
 mod start;
+mod start_write;
 mod state;
 mod subscribe;
 mod sweep;
@@ -23,6 +27,7 @@ mod threads;
 mod transition;
 mod weigh;
 
+pub use abort::AbortError;
 pub use approve::{Answer, DecideError, Decided};
 pub use background::Processed;
 pub use claim::Claim;
@@ -30,7 +35,6 @@ pub use config::{Config, ConfigError};
 pub use conversation::{Conversation, Happening, Position};
 pub use dispatch::{Dispatch, DispatchError, HttpDispatch, LambdaDispatch};
 pub use drive::{Budget, Driven};
-pub use end::AbortError;
 pub use foreground::Attended;
 pub use start::{StartError, Started};
 pub use state::{EndBy, Event, Limits, Recovery, Refused, apply, recovery};

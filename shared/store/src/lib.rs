@@ -40,7 +40,7 @@ pub use log_writer::{AppendError, LogWriter};
 pub use messages::{Message, MessageBody};
 pub use outcomes::Outcome;
 pub use runs::{DueRun, EndWrite, RunEnd, RunWrite};
-pub use start::{StartRefused, StartWrite};
+pub use start::{StartRefused, StartWrite, TurnBefore};
 pub use state::{
     Attached, Author, CallPart, Change, Commit, Document, List, MAX_ACTIVITY_BYTES, MAX_COMMIT_BYTES, MAX_DOCUMENTS,
     MAX_KEY_BYTES, MAX_STATE_FRAME_BYTES, MAX_VALUE_BYTES, OnCommit, PRESENCE_TTL, Present, Progress, ProgressPart,
@@ -50,7 +50,7 @@ pub use table::DUE_SHARDS;
 pub use thread_list::ThreadList;
 pub use thread_watch::ThreadWatch;
 pub use threads::{Page, Thread};
-pub use turns::{Decision, PendingApproval, Turn};
+pub use turns::{Decision, PendingApproval, Turn, TurnItem, TurnStop};
 pub use write::Pause;
 
 use aws_sdk_dynamodb::Client;

@@ -9,8 +9,11 @@ use crate::keys::Key;
 use crate::log::Append;
 use crate::outcomes::Outcome;
 use crate::table::{DUE_INDEX, DUE_SHARDS};
-use crate::write::{Condition, Transacted, Written};
+use crate::write::{Blocked, Condition, Transacted, Written};
 use crate::{PendingApproval, Slot, Store, StoreError, keys};
+
+/// Operations of an end before those of the calls: the record and the terminal frame.
+const FIRST_CALL: usize = 2;
 
 /// What became of a change of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,11 +27,8 @@ pub enum RunWrite {
 #[derive(Debug, Clone, PartialEq)]
 pub enum EndWrite {
     Committed,
+    /// The run is not the version that was read, or the log has grown since its tail was read, or what is said here.
     Refused {
-        /// The run is not the version that was read.
-        run_changed: bool,
-        /// The log has grown since its tail was read.
-        log_grew: bool,
         /// The thread's active run is another one, or the thread is gone.
         thread_changed: bool,
         /// These calls have an outcome by now.
@@ -52,6 +52,15 @@ pub struct RunEnd<'a> {
     pub unsettled: &'a [ToolCallId],
     /// Calls that a person must agree to.
     pub asks: &'a [PendingApproval],
+}
+
+impl RunEnd<'_> {
+    /// The calls that have an outcome by now, by the reasons of a transaction that began with `end_operations`.
+    pub(crate) fn settled(&self, reasons: &[Option<Blocked>]) -> Vec<ToolCallId> {
+        let blocked = |at: usize| reasons.get(at).is_some_and(Option::is_some);
+        let settled = self.unsettled.iter().enumerate().filter(|(at, _)| blocked(FIRST_CALL + at));
+        settled.map(|(_, call)| call.clone()).collect()
+    }
 }
 
 /// A candidate for recovery.
@@ -78,22 +87,10 @@ impl Store {
     /// Ends a run: the record, the terminal frame, the kept answer, the thread's freedom, the questions to a person
     /// and a `closed` outcome for every call that may still be under way, in one transaction.
     pub async fn end_run(&self, end: &RunEnd<'_>) -> Result<EndWrite, StoreError> {
-        let RunEnd { next, terminal, unsettled, .. } = end;
+        let next = end.next;
+        let mut operations = self.end_operations(end).await?;
+        let thread_at = operations.len();
         let thread = next.thread_id.as_ref().map(|thread| (&next.owner.tenant, thread));
-        let answer = match thread {
-            Some((tenant, thread)) => answer_items(tenant, thread, &next.run_id, end.answer)?,
-            // Nothing but its log says what came of it.
-            None => Vec::new(),
-        };
-        let mut parts = answer.into_iter();
-        let first_part = parts.next().map(|part| self.replace_operation(part));
-        // Of a long answer; without the first part they do not count.
-        let put = |part| self.db.put_item().table_name(&self.table).set_item(Some(part)).send();
-        futures::future::try_join_all(parts.map(put)).await?;
-        let mut operations: Vec<TransactWriteItem> = vec![
-            self.put_operation(run_item(next)?, Condition::version(end.version)),
-            self.put_operation(terminal.item(&next.run_id, self.expiry()), Condition::absent()),
-        ];
         let frees_thread = end.frees_thread && thread.is_some();
         if let Some((tenant, thread)) = thread.filter(|_| frees_thread) {
             operations.push(self.free_thread(next, &keys::thread(tenant, thread), !end.asks.is_empty()));
@@ -101,31 +98,50 @@ impl Store {
                 operations.push(self.ask_operation(next, &keys::turn(tenant, thread, turn), end.asks)?);
             }
         }
-        let first_call = operations.len();
+        match self.transact(operations).await? {
+            Transacted::Committed => {
+                self.ended(end);
+                Ok(EndWrite::Committed)
+            }
+            Transacted::Refused(reasons) => {
+                let thread_changed = frees_thread && reasons.get(thread_at).is_some_and(Option::is_some);
+                Ok(EndWrite::Refused { thread_changed, settled: end.settled(&reasons) })
+            }
+        }
+    }
+
+    /// What an end writes but for the thread and the turn. The record comes first, then the terminal frame and the
+    /// calls: `RunEnd::settled` reads the reasons of a refusal in this order. Later parts of a long answer are put
+    /// here: without the first one they do not count.
+    pub(crate) async fn end_operations(&self, end: &RunEnd<'_>) -> Result<Vec<TransactWriteItem>, StoreError> {
+        let RunEnd { next, terminal, unsettled, .. } = end;
+        let answer = match &next.thread_id {
+            Some(thread) => answer_items(&next.owner.tenant, thread, &next.run_id, end.answer)?,
+            // Nothing but its log says what came of it.
+            None => Vec::new(),
+        };
+        let mut parts = answer.into_iter();
+        let first_part = parts.next().map(|part| self.replace_operation(part));
+        let put = |part| self.db.put_item().table_name(&self.table).set_item(Some(part)).send();
+        futures::future::try_join_all(parts.map(put)).await?;
+        let mut operations: Vec<TransactWriteItem> = vec![
+            self.put_operation(run_item(next)?, Condition::version(end.version)),
+            self.put_operation(terminal.item(&next.run_id, self.expiry()), Condition::absent()),
+        ];
         for call in *unsettled {
             let slot = Slot::Call { run: next.run_id.clone(), call: call.clone() };
             let item = Outcome::Closed.item_in(&slot, self.expiry());
             operations.push(self.put_operation(item, Condition::absent()));
         }
         operations.extend(first_part);
-        match self.transact(operations).await? {
-            Transacted::Committed => {
-                self.feeds().publish(&next.run_id, terminal.frame());
-                if let Some((tenant, thread)) = thread {
-                    self.nudge_thread(tenant, thread);
-                }
-                Ok(EndWrite::Committed)
-            }
-            Transacted::Refused(reasons) => {
-                let blocked = |at: usize| reasons.get(at).is_some_and(Option::is_some);
-                let settled = unsettled.iter().enumerate().filter(|(at, _)| blocked(first_call + at));
-                Ok(EndWrite::Refused {
-                    run_changed: blocked(0),
-                    log_grew: blocked(1),
-                    thread_changed: frees_thread && blocked(2),
-                    settled: settled.map(|(_, call)| call.clone()).collect(),
-                })
-            }
+        Ok(operations)
+    }
+
+    /// Tells followers of this process what was committed.
+    pub(crate) fn ended(&self, end: &RunEnd<'_>) {
+        self.feeds().publish(&end.next.run_id, end.terminal.frame());
+        if let Some(thread) = &end.next.thread_id {
+            self.nudge_thread(&end.next.owner.tenant, thread);
         }
     }
 

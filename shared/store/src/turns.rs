@@ -1,10 +1,11 @@
 //! Turns: what a user asked for, and the run that answers it.
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tandem_protocol::{MessageId, RunId, TenantId, ThreadId, ToolCallId, TurnId, UserId};
 
-use crate::items::{from_item, to_item};
+use crate::items::{from_item, n, to_item};
 use crate::write::{Condition, Transacted};
 use crate::{Store, StoreError, Thread, keys};
 
@@ -24,6 +25,31 @@ pub struct Turn {
     /// Goes up with every decision.
     #[serde(default)]
     pub version: u64,
+}
+
+/// What is stored under the name of a turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum TurnItem {
+    Turn(Turn),
+    Stop(TurnStop),
+}
+
+/// A turn that was stopped before it began: its start makes a run that has ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TurnStop {
+    /// Everybody who did.
+    pub stopped_by: Vec<UserId>,
+}
+
+impl TurnItem {
+    pub fn turn(self) -> Option<Turn> {
+        match self {
+            TurnItem::Turn(turn) => Some(turn),
+            TurnItem::Stop(_) => None,
+        }
+    }
 }
 
 /// A call that a person must agree to.
@@ -82,6 +108,34 @@ impl Store {
     }
 
     pub async fn turn(&self, tenant: &TenantId, thread: &ThreadId, turn: &TurnId) -> Result<Option<Turn>, StoreError> {
+        Ok(self.turn_item(tenant, thread, turn).await?.and_then(TurnItem::turn))
+    }
+
+    /// The turn, or that it was stopped before it began.
+    pub async fn turn_item(
+        &self,
+        tenant: &TenantId,
+        thread: &ThreadId,
+        turn: &TurnId,
+    ) -> Result<Option<TurnItem>, StoreError> {
         self.get(&keys::turn(tenant, thread, turn)).await?.map(from_item).transpose()
+    }
+
+    /// Stops a turn that has not begun. Kept as long as logs are. `false`: it has begun.
+    pub async fn stop_turn(
+        &self,
+        tenant: &TenantId,
+        thread: &ThreadId,
+        turn: &TurnId,
+        by: &UserId,
+    ) -> Result<bool, StoreError> {
+        let not_begun = Condition {
+            text: "attribute_not_exists(#run)".into(),
+            names: vec![("#run", "run")],
+            values: vec![(":by", AttributeValue::Ss(vec![by.to_string()])), (":expires", n(self.expiry()))],
+        };
+        let stop = "ADD stoppedBy :by SET expires_at = :expires";
+        let written = self.transact(vec![self.update_operation(&keys::turn(tenant, thread, turn), stop, not_begun)]);
+        Ok(matches!(written.await?, Transacted::Committed))
     }
 }

@@ -32,6 +32,11 @@ impl Condition {
         Condition { text: "attribute_not_exists(pk)".into(), ..Self::default() }
     }
 
+    /// The item must be a turn that was stopped before it began.
+    pub(crate) fn stop() -> Self {
+        Condition { text: "attribute_exists(stoppedBy)".into(), ..Self::default() }
+    }
+
     /// The item's `version` must be this one.
     pub(crate) fn version(version: u64) -> Self {
         Condition {

@@ -81,3 +81,44 @@ async fn going_away_does_not_stop_a_run() {
     whole.says_each_word_once(50);
     whole.finished(1);
 }
+
+#[tokio::test]
+async fn a_turn_is_stopped_before_it_begins_and_a_run_for_another_turn() {
+    let split = Split::start(2, 1, &[]).await;
+    let (here, there) = (split.api(0), split.api(1));
+    let stop = async |thread: &str, turn: &str| {
+        let path = format!("/threads/{thread}/turns/{turn}/abort");
+        there.answer(there.request(reqwest::Method::POST, &path)).await
+    };
+    let say = |thread: &str, turn: &str, text: &str, when_busy: &str| {
+        let message = json!({"id": turn, "role": "user", "parts": [{"type": "text", "text": text}]});
+        here.chat(&json!({"id": thread, "messages": [message], "whenBusy": when_busy}))
+    };
+    let thread = tandem_tests::new_id();
+    let stopped = stop(&thread, "m1").await;
+    assert_eq!((stopped.status, stopped.body), (200, json!({"turnId": "m1", "status": "aborted"})));
+    let mut stream = tandem_tests::Stream::open(say(&thread, "m1", "@say 5 every 0", "reject")).await;
+    let mut log = Log::default();
+    assert_eq!(log.read_all(&mut stream).await, End::Done);
+    assert_eq!(log.types(), ["start", "abort"]);
+
+    // During a call, and then by name.
+    let mut stream = tandem_tests::Stream::open(say(&thread, "m2", "/import-emails {\"count\":50000}", "reject")).await;
+    let first = stream.run();
+    let mut log = Log::default();
+    log.read(&mut stream, 6).await;
+    let refused = here.refusal(say(&thread, "m3", "@say 500 every 20ms", "reject")).await;
+    assert_eq!(json!([refused["code"], refused["activeRunId"]]), json!(["thread_busy", first]));
+    let second = within(Duration::from_millis(2500), "the interruption", async {
+        let second = tandem_tests::Stream::open(say(&thread, "m3", "@say 500 every 20ms", "interrupt")).await;
+        assert_eq!(log.read_all(&mut stream).await, End::Done);
+        second
+    })
+    .await;
+    assert_eq!(log.types().last().map(String::as_str), Some("abort"));
+    here.run_is(&first, "aborted").await;
+    assert_eq!(here.read(&format!("/threads/{thread}")).await["activeRunId"], json!(second.run()));
+    let stopped = stop(&thread, "m3").await;
+    assert_eq!(stopped.body, json!({"turnId": "m3", "runId": second.run(), "status": "aborted"}));
+    assert_eq!(here.read(&format!("/runs/active?threadId={thread}")).await, json!({"active": false}));
+}

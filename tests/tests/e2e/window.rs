@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tandem_tests::{Api, PATIENCE, Split, Window, within};
+use tandem_tests::{Api, Dev, PATIENCE, Split, Stream, Window, within};
 
 async fn put(api: &Api, path: &str, body: Value) -> Value {
     let answer = api.answer(api.request(Method::PUT, path).json(&body)).await;
@@ -272,4 +272,46 @@ async fn the_agent_takes_one_of_a_person_s_windows_somewhere() {
     apis[1].run_is(&run, "completed").await;
     let log = apis[1].log(&run).await;
     assert_eq!(log.of_type("data-state")[0]["data"]["scope"], "user");
+}
+
+#[tokio::test]
+async fn after_an_approval_a_window_is_told_the_whole_message() {
+    let dev = Dev::start(&[]).await;
+    let api = dev.api();
+    let script = "@say 3 every 0\n/send-email {\"to\":\"ann@example.com\",\"subject\":\"Hi\",\"body\":\"Hello\"}\n\n\
+                  @say 2 every 0";
+    let first = api.start(&json!({"message": script})).await;
+    api.run_is(&first.run, "awaiting_approval").await;
+    let asked = api.log(&first.run).await;
+    let call = asked.of_type("tool-approval-request")[0]["toolCallId"].as_str().unwrap().to_owned();
+    let mut live = Window::open(&api, &format!("thread={}", first.thread)).await;
+    let answer = api.answer(
+        api.request(reqwest::Method::POST, &format!("/runs/{}/approvals/{call}", first.run))
+            .json(&json!({"approved": true})),
+    );
+    let next = answer.await.body["runId"].as_str().unwrap().to_owned();
+    live.until_end_of(&next).await;
+    // What the AI SDK's clients get as one message is the truth here.
+    let whole = Stream::open(api.get(&format!("/api/agent-chat/{}/stream", first.thread))).await.rest().await.0;
+    let whole: Vec<Value> = whole.iter().map(|event| serde_json::from_str(&event.data).unwrap()).collect();
+    let told = |window: &Window| -> Vec<Value> {
+        let at = window.events.iter().rposition(|event| event["type"] == "run").unwrap();
+        assert_eq!(window.events[at]["run"]["runId"], json!(next));
+        let chunks = window.events[at..].iter().filter(|event| event["type"] == "chunk");
+        chunks.map(|event| event["chunk"].clone()).collect()
+    };
+    assert_eq!(told(&live), whole);
+    // Cut off after each chunk, also in the middle of what the first run said.
+    let position = "1.1.0";
+    let mut cut = Window::open(&api, &format!("thread={}@{position}", first.thread)).await;
+    loop {
+        let event = cut.next().await;
+        if event["runId"] == json!(next) && event["chunk"]["type"] == "finish" {
+            break;
+        }
+        if event["type"] == "chunk" {
+            cut.cut();
+        }
+    }
+    assert_eq!(told(&cut), whole);
 }

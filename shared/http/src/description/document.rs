@@ -7,7 +7,7 @@ use tandem_actions::Registry;
 use tandem_protocol::{Code, Problem};
 
 use super::actions;
-use super::operation::{Answer, Content, Events, Operation};
+use super::operation::{Answer, Content, Events, Header, Operation};
 use super::problems::{Problems, examples};
 use super::schemas::{Schemas, without_null};
 use crate::route::About;
@@ -90,7 +90,7 @@ fn headers() -> Value {
         "RetryAfter": header("Seconds to wait before trying again.", false, "integer"),
         "Authenticate": header("How to sign in.", true, "string"),
         "RunId": header("The run.", true, "string"),
-        "ThreadId": header("Its thread.", true, "string"),
+        "ThreadId": header("Its thread; none where the run carries out an action.", false, "string"),
     })
 }
 
@@ -105,11 +105,9 @@ fn described(path: &str, about: &Operation, parts: &mut Parts) -> Value {
     let mut parameters: Vec<Value> = path_parameters(path);
     let query = about.query.map(|schema| schema(&mut parts.schemas));
     parameters.extend(query.iter().flat_map(query_parameters));
-    parameters.extend(
-        about.headers.iter().map(
-            |(name, text)| json!({"name": name, "in": "header", "description": text, "schema": {"type": "string"}}),
-        ),
-    );
+    parameters.extend(about.headers.iter().map(|Header { name, text, pattern }| {
+        json!({"name": name, "in": "header", "description": text, "schema": {"type": "string", "pattern": pattern}})
+    }));
     if !parameters.is_empty() {
         described["parameters"] = parameters.into();
     }

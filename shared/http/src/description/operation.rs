@@ -18,7 +18,7 @@ pub(crate) struct Operation {
     pub(super) is_public: bool,
     pub(super) query: Option<SchemaOf>,
     /// Optional ones: name, text.
-    pub(super) headers: Vec<(&'static str, &'static str)>,
+    pub(super) headers: Vec<Header>,
     pub(super) body: Option<Body>,
     pub(super) answers: Vec<Answer>,
     pub(super) refuses: Vec<Code>,
@@ -41,6 +41,13 @@ pub(super) struct Answer {
     pub(super) example: Option<Value>,
     /// Names the run and the thread in headers.
     pub(super) names_run: bool,
+}
+
+/// A header of a request.
+pub(super) struct Header {
+    pub(super) name: &'static str,
+    pub(super) text: &'static str,
+    pub(super) pattern: &'static str,
 }
 
 pub(super) enum Content {
@@ -99,9 +106,9 @@ impl Operation {
         Operation { query: Some(Schemas::input::<T>), ..self }
     }
 
-    /// A header that may be sent.
-    pub(crate) fn header(mut self, name: &'static str, text: &'static str) -> Self {
-        self.headers.push((name, text));
+    /// A header that may be sent; its value fits the pattern.
+    pub(crate) fn header(mut self, name: &'static str, text: &'static str, pattern: &'static str) -> Self {
+        self.headers.push(Header { name, text, pattern });
         self
     }
 

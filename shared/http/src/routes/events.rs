@@ -24,6 +24,9 @@ const MAX_WAIT: f64 = 25.0;
 /// Bytes of chunks in one JSON answer, roughly: whole frames are given.
 const MAX_BYTES: usize = 2 * 1024 * 1024;
 
+/// The pattern of a position in a header.
+pub(crate) const NUMBER: &str = "^[0-9]{0,18}$";
+
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Asked {
     /// Only chunks after this number; from the start if absent. A header `Last-Event-ID` wins over it.
@@ -40,7 +43,11 @@ pub(crate) fn about() -> Operation {
     operation("followRun", "Runs", "The chunks of a run after a cursor")
         .note("A stream, or JSON with `Accept: application/json`. A cursor past the last chunk waits while the run lives.")
         .query::<Asked>()
-        .header("Last-Event-ID", "What EventSource sends when it comes back: the number of the last chunk that it has.")
+        .header(
+            "Last-Event-ID",
+            "What EventSource sends when it comes back: the number of the last chunk that it has.",
+            NUMBER,
+        )
         .streams("The chunks as they are stored.")
         .names_run()
         .gives::<Page>(200, "With `Accept: application/json`: the chunks that are there.", page)

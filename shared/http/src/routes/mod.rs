@@ -15,6 +15,7 @@ pub(crate) mod runs;
 pub(crate) mod state;
 pub(crate) mod state_events;
 pub(crate) mod threads;
+pub(crate) mod turns;
 pub(crate) mod window;
 
 use crate::route::{Route, Side};
@@ -55,6 +56,7 @@ pub(crate) fn table() -> Vec<Route> {
             .get(threads::show, threads::about_show())
             .patch(threads::change, threads::about_change())
             .delete(threads::delete, threads::about_delete()),
+        Route::at("/threads/{thread}/turns/{turn}/abort", Foreground).post(turns::abort, turns::about_abort()),
         Route::at("/threads/{thread}/messages", Foreground).get(threads::messages, threads::about_messages()),
         Route::at("/_agent-native/agent-chat/_process-run", Background)
             .post(process_run::process, process_run::about()),

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 use crate::caller::{Caller, Until, WantsJson};
 use crate::description::{Operation, operation};
-use crate::routes::events::{Asked, seen, wait};
+use crate::routes::events::{Asked, NUMBER, seen, wait};
 use crate::routes::state::scope_of;
 use crate::stream::{BATCH, Source, Stop, follow};
 use crate::{ApiError, App};
@@ -32,7 +32,7 @@ pub(crate) fn about() -> Operation {
     operation("followScope", "State", "The changes of a scope after a position")
         .note("A stream, or JSON with `Accept: application/json`. The changes of one commit have the same `rev`.")
         .query::<Asked>()
-        .header("Last-Event-ID", "What EventSource sends when it comes back: the last position that it has.")
+        .header("Last-Event-ID", "What EventSource sends when it comes back: the last position that it has.", NUMBER)
         .streams_of::<Change>(
             "The changes as they are committed.",
             "ChangeEvent",

@@ -137,7 +137,7 @@ pub(crate) async fn create(
     let new: New = if body.is_empty() {
         New::default()
     } else {
-        serde_json::from_slice(&body).map_err(|error| ApiError::invalid("", error.to_string()))?
+        body::object(&body).map_err(|error| ApiError::invalid("", error.to_string()))?
     };
     let thread = match new.thread_id {
         Some(id) => id,

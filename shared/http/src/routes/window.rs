@@ -123,15 +123,16 @@ impl Window {
                 Ok(None) => break,
                 Err(error) => return Err(Stop::Failed(error)),
             };
-            let before = self.cursor.thread.replace((id.clone(), conversation.position().clone()));
+            let after = Some((id.clone(), conversation.position().clone()));
+            self.cursor.thread.clone_from(&after);
             match happening {
                 Happening::Record(thread) => events.record(thread, &self.cursor),
                 Happening::Said(message) => events.said(id, &message, &self.cursor),
                 Happening::Run(n, run) => events.run(id, n, &run, &self.cursor),
-                Happening::Chunks { run, frame, from } => {
+                Happening::Chunks { run, frame, from, to } => {
                     // Each chunk has the position after it.
-                    self.cursor.thread = before;
-                    events.chunks(id, &run, &frame, from, &mut self.cursor);
+                    events.chunks(id, &run, &frame, from..to, &mut self.cursor);
+                    self.cursor.thread = after;
                 }
                 Happening::Gone => {
                     events.plain(&json!({"type": "gone", "threadId": id}));

@@ -14,4 +14,5 @@ mod log;
 mod providers;
 mod recovery;
 mod starts;
+mod stops;
 mod sweeps;

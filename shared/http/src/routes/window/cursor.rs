@@ -112,7 +112,7 @@ fn read_position(text: &str) -> Option<Position> {
     let mut numbers = text.split('.').map(str::parse::<u64>);
     let mut next = || numbers.next()?.ok();
     let (record, version, messages) = (next()?, next()?, next()?);
-    numbers.next().is_none().then_some(Position { record, version, messages, chunk: None })
+    numbers.next().is_none().then_some(Position { record, version, messages, ..Position::default() })
 }
 
 #[cfg(test)]
@@ -133,12 +133,12 @@ mod tests {
     fn a_cursor_is_read_as_it_was_written_and_wins_over_positions() {
         let thread = ThreadId::new("t:1").unwrap();
         let chunk = Some((RunId::new("run_1").unwrap(), 7));
-        let position = Position { record: 5, version: 4, messages: 2, chunk };
+        let position = Position { record: 5, version: 4, messages: 2, chunk, writer: None };
         let scopes = BTreeMap::from([("app:inbox".to_owned(), 17)]);
         let cursor = Cursor { thread: Some((thread.clone(), position)), scopes };
         let (text, query) = (cursor.write(), [("thread", "t:1@1.1.0"), ("scope", "app:inbox@3"), ("scope", "user@9")]);
         let first = parse(&query, None).unwrap();
-        let began = Position { record: 1, version: 1, messages: 0, chunk: None };
+        let began = Position { record: 1, version: 1, messages: 0, ..Position::default() };
         assert_eq!(first.thread, Some((thread.clone(), Some(began))));
         assert_eq!(first.scopes, [(Scope::app("inbox"), Some(3)), (Scope::User, Some(9))]);
         let back = parse(&query, Some(&text)).unwrap();

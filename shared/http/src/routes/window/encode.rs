@@ -1,5 +1,7 @@
 //! The events of a window as server-sent events: `type` says what each is, and `id` is the cursor after it.
 
+use std::ops::Range;
+
 use bytes::{BufMut, Bytes, BytesMut};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -65,9 +67,16 @@ impl Events {
         self.numbered(&json!({"type": "run", "threadId": thread, "n": n, "run": run}), cursor);
     }
 
-    /// The chunks of a frame at `from` and later, byte for byte as they are stored.
-    pub(super) fn chunks(&mut self, thread: &ThreadId, run: &RunId, frame: &Frame, from: Seq, cursor: &mut Cursor) {
-        for chunk in frame.chunks_from(from) {
+    /// These chunks of a frame, byte for byte as they are stored.
+    pub(super) fn chunks(
+        &mut self,
+        thread: &ThreadId,
+        run: &RunId,
+        frame: &Frame,
+        which: Range<Seq>,
+        cursor: &mut Cursor,
+    ) {
+        for chunk in frame.chunks_from(which.start).take_while(|chunk| chunk.seq < which.end) {
             if let Some((_, Position { chunk: position, .. })) = &mut cursor.thread {
                 *position = Some((run.clone(), chunk.seq + 1));
             }

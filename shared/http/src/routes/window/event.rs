@@ -83,7 +83,11 @@ pub(crate) fn about() -> Operation {
              cursor. At least a thread or a scope, and at most 20 scopes.",
         )
         .query::<Query>()
-        .header("Last-Event-ID", "What EventSource sends when it comes back: the id of the last event that it has.")
+        .header(
+            "Last-Event-ID",
+            "What EventSource sends when it comes back: the id of the last event that it has.",
+            "^[A-Za-z0-9_-]*$",
+        )
         .streams_of::<WindowEvent>(
             "What happens, as it happens.",
             "WindowStreamEvent",

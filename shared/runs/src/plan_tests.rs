@@ -1,5 +1,7 @@
 use super::*;
-use tandem_protocol::{TenantId, UserId};
+use tandem_protocol::{Principal, TenantId, ThreadChoice, ThreadId, UserId};
+
+use crate::start_write::new_thread;
 
 fn chat(text: &str, trigger: Trigger) -> AgentChat {
     AgentChat {
@@ -8,6 +10,7 @@ fn chat(text: &str, trigger: Trigger) -> AgentChat {
         turn: None,
         trigger,
         model: None,
+        interrupts: false,
     }
 }
 
@@ -55,6 +58,19 @@ fn a_request_means_one_thing_for_a_thread() {
     ] {
         let (thread, turn, said) = stored(active);
         assert_eq!(plan(&chat, &known, Some(&thread), Some(&turn), Some(&said)), want, "{case}");
+        // Who interrupts is never refused, and otherwise means the same.
+        let interrupting = match want {
+            Plan::Busy(active) => {
+                let idle = Thread { active: None, ..thread.clone() };
+                let Plan::Run(wanted) = plan(&chat, &known, Some(&idle), Some(&turn), Some(&said)) else {
+                    panic!("{case}")
+                };
+                Plan::Interrupt(active, wanted)
+            }
+            other => other,
+        };
+        let chat = AgentChat { interrupts: true, ..chat };
+        assert_eq!(plan(&chat, &known, Some(&thread), Some(&turn), Some(&said)), interrupting, "{case}");
     }
 }
 
@@ -89,10 +105,4 @@ fn an_edit_that_changes_nothing_still_drops_what_came_after() {
     assert_eq!(planned(&thread, Trigger::Submit), Plan::Repeat(run_id(1)));
     let want = Plan::Run(Wanted { user_n: 0, text: "hello".into(), writes_message: true, follows: Some(the_turn()) });
     assert_eq!(planned(&thread, Trigger::Edit), want);
-}
-
-#[test]
-fn titles_are_one_short_line() {
-    assert_eq!(title("\n  Hello \nworld"), "Hello");
-    assert_eq!(title(&"é".repeat(100)), format!("{}…", "é".repeat(80)));
 }
