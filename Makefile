@@ -9,6 +9,7 @@ ACTIONS = --edition 2024 shared/catalog/src/*.rs
 dev: ## everything in one process on http://127.0.0.1:8787
 	@echo "Building; the first time takes three to ten minutes."
 	@$(CARGO) build --bin tandem
+	@scripts/build-app.sh || echo "The user interface was not built; the endpoints work without it."
 	@$(CARGO) run --quiet --bin tandem -- dev $(ARGS)
 
 check: ## format, lints and the build of everything
@@ -43,8 +44,9 @@ torture-sample: ## a fixed sample of the faults below
 	$(CARGO) test -p tandem-tests --test torture
 
 torture: ## every fault at every write; takes an hour or more, and writes the tables of docs/reliability.md
-	$(CARGO) build --workspace --bins
-	TORTURE=all $(CARGO) test -p tandem-tests --test torture -- --nocapture
+	$(CARGO) build --profile torture --bin tandem
+	TORTURE=all TANDEM_BIN="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/torture/tandem" \
+		$(CARGO) test -p tandem-tests --test torture -- --nocapture
 
 build: ## the Lambda functions, as `sam build` makes them; for arm64 where this machine can
 	scripts/build-functions.sh

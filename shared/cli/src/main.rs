@@ -6,6 +6,7 @@ mod client;
 mod commands;
 mod output;
 mod serve;
+mod ui;
 
 use std::process::ExitCode;
 

@@ -14,6 +14,7 @@ use tandem_store::Store;
 use crate::commands::sweeper::sweep_for_ever;
 use crate::output::say;
 use crate::serve::{Listen, own_url, serve};
+use crate::ui::{built, with_ui};
 
 /// Pause between two sweeps.
 const SWEEP: Duration = Duration::from_secs(2);
@@ -28,6 +29,9 @@ pub(crate) struct Args {
     /// Directory of the data.
     #[arg(long, default_value = ".tandem")]
     data: PathBuf,
+    /// Directory of the built user interface, served at /app/. `make dev` builds it.
+    #[arg(long, default_value = "app/dist")]
+    app: PathBuf,
 }
 
 pub(crate) async fn run(args: Args) -> Result<()> {
@@ -46,9 +50,14 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     let app = App { runtime: runtime.clone(), authenticate, hosts };
     let models: Vec<&str> = runtime.agent().models().names().collect();
     say(format_args!("tandem dev at {url}, data in {}, model {}", args.data.display(), models.join(", ")));
-    greet(&url);
+    let ui = built(&args.app);
+    greet(&url, ui.is_some());
+    let router = match &ui {
+        Some(dir) => with_ui(router(app), dir),
+        None => router(app),
+    };
     tokio::select! {
-        served = serve(listener, router(app), &runtime) => served,
+        served = serve(listener, router, &runtime) => served,
         () = sweep_for_ever(&runtime, SWEEP) => Ok(()),
         () = expire_for_ever(&engine) => Ok(()),
     }
@@ -63,8 +72,12 @@ async fn expire_for_ever(engine: &Engine) {
     }
 }
 
-fn greet(url: &str) {
+fn greet(url: &str, ui: bool) {
     say("");
+    match ui {
+        true => say(format_args!("The inbox, for people: {url}/app/")),
+        false => say("The user interface is not built: `make app` builds it, then start again."),
+    }
     say("Start a turn, and see it stream:");
     say(format_args!("  curl -N {url}/api/agent-chat -d '{{\"message\":\"/list-emails {{}}\"}}'"));
     say("List your conversations:");
