@@ -7,17 +7,24 @@ import { toast } from '../ui/Toast'
 import { type Message, type Progress, runOf } from './history'
 import { Markdown } from './Markdown'
 import { textOf } from './placing'
-import { ToolCard } from './tool/ToolCard'
+import { type Call, ToolCard } from './tool/ToolCard'
 
 type Props = {
   message: Message
   isStreaming: boolean
+  /** Somebody has said something after it: nothing that it asked can be answered any more. */
+  isPassed: boolean
   /** Where another answer may be asked for. */
   onRegenerate?: () => void
 }
 
 /** What the agent says and does, part by part. */
-export const AssistantMessage = memo(function AssistantMessage({ message, isStreaming, onRegenerate }: Props) {
+export const AssistantMessage = memo(function AssistantMessage({
+  message,
+  isStreaming,
+  isPassed,
+  onRegenerate,
+}: Props) {
   const run = runOf(message)
   const progress = new Map<string, Progress>()
   for (const part of message.parts) if (part.type === 'data-progress' && part.id) progress.set(part.id, part.data)
@@ -37,7 +44,7 @@ export const AssistantMessage = memo(function AssistantMessage({ message, isStre
             <ToolCard
               key={part.toolCallId}
               name={getToolName(part)}
-              call={part}
+              call={isPassed ? passed(part) : part}
               progress={progress.get(part.toolCallId)}
               run={run}
               onRetry={onRegenerate}
@@ -74,6 +81,12 @@ export const AssistantMessage = memo(function AssistantMessage({ message, isStre
     </div>
   )
 })
+
+/** What the store will say of a call that waited for a person when the conversation went on. */
+function passed(call: Call): Call {
+  if (call.state !== 'approval-requested') return call
+  return { ...call, state: 'output-denied', approval: { id: call.approval.id, approved: false, reason: 'superseded' } }
+}
 
 async function copy(text: string) {
   try {

@@ -12,7 +12,7 @@ import { toast } from '../ui/Toast'
 import { AssistantMessage } from './AssistantMessage'
 import { Composer } from './Composer'
 import { endingOf } from './ending'
-import { type History, type Message, runOf } from './history'
+import { type History, runOf } from './history'
 import { Scroller } from './Scroller'
 import { ThreadContext } from './threadContext'
 import { errorInWords } from './tool/words'
@@ -61,6 +61,7 @@ export function ConversationView({ thread, history }: Props) {
                 <AssistantMessage
                   message={message}
                   isStreaming={isBusy && message === last}
+                  isPassed={message !== last}
                   onRegenerate={isBusy || message !== last ? undefined : again}
                 />
               )}
@@ -69,7 +70,7 @@ export function ConversationView({ thread, history }: Props) {
           {isBusy && last?.role !== 'assistant' && <Waiting isOffline={isOffline} />}
         </ol>
         {error && !isBusy && <ErrorNote error={inWords(error)} onRetry={again} />}
-        {!error && !isBusy && last?.role === 'assistant' && <Ending message={last} onRetry={again} />}
+        {!error && !isBusy && last && <Ending run={runOf(last) ?? extra.run} onRetry={again} />}
       </Scroller>
       <p role="status" className="sr-only">
         {isBusy ? 'The agent is answering.' : status === 'ready' && messages.length > 0 && 'The answer is complete.'}
@@ -119,8 +120,7 @@ function Waiting({ isOffline }: { isOffline: boolean }) {
 }
 
 /** That an answer was stopped, or failed, is known to its run alone. */
-function Ending({ message, onRetry }: { message: Message; onRetry: () => void }) {
-  const run = runOf(message)
+function Ending({ run, onRetry }: { run?: string; onRetry: () => void }) {
   const { data } = useQuery({
     queryKey: ['run', run, 'ended'],
     queryFn: ({ signal }) => answer(api.GET('/runs/{run}', { params: { path: { run: run as string } }, signal })),

@@ -9,6 +9,7 @@ export function Scroller({ children }: { children: ReactNode }) {
   const box = useRef<HTMLElement>(null)
   const content = useRef<HTMLDivElement>(null)
   const isAtEnd = useRef(true)
+  const lastTop = useRef(0)
   const [isAway, setAway] = useState(false)
   const toEnd = () => {
     if (box.current) box.current.scrollTop = box.current.scrollHeight
@@ -30,7 +31,11 @@ export function Scroller({ children }: { children: ReactNode }) {
         aria-label="Messages"
         className="min-h-0 flex-1 overflow-y-auto [overflow-anchor:none] focus-visible:-outline-offset-2"
         onScroll={({ currentTarget: at }) => {
-          isAtEnd.current = at.scrollHeight - at.scrollTop - at.clientHeight < NEAR
+          // What has grown meanwhile is no wish to leave the end: only who goes up leaves it.
+          const goesUp = at.scrollTop < lastTop.current
+          lastTop.current = at.scrollTop
+          if (at.scrollHeight - at.scrollTop - at.clientHeight < NEAR) isAtEnd.current = true
+          else if (goesUp) isAtEnd.current = false
           setAway(!isAtEnd.current)
         }}
       >

@@ -27,6 +27,8 @@ export type Extra = {
   /** What was shown of a message that is being told again. */
   before?: Message
   isStopping?: boolean
+  /** The run that answers, or answered, what was said last. */
+  run?: string
 }
 
 export class Conversation {
@@ -46,7 +48,8 @@ export class Conversation {
     history: History,
     private readonly around: Around,
   ) {
-    this.line = new Line(() => {
+    this.line = new Line((run) => {
+      this.change({ run })
       this.around.onRun()
       if (this.extra.isStopping) void this.abort()
     })
@@ -117,6 +120,7 @@ export class Conversation {
 
   private ask(request: () => Promise<void>, text?: string): void {
     this.line.run = undefined
+    this.change({ run: undefined })
     this.request = request().then(() => {
       this.change({ isStopping: false })
       const { error } = this.chat
@@ -144,8 +148,15 @@ export class Conversation {
     if (this.isBusy || this.isReading || this.isClosed) return
     for (let event = this.waiting.shift(); event; event = this.waiting.shift()) {
       if (event.type === 'message') {
-        this.chat.clearError()
-        this.chat.messages = placeMessage(this.chat.messages, event.n, event.message as Message)
+        const placed = placeMessage(this.chat.messages, event.n, event.message as Message)
+        // How the answer before it ended does not matter any more, unless it is our own message that is told back.
+        const isToldBack =
+          this.chat.messages[event.n]?.id === event.message.id && placed.length === this.chat.messages.length
+        if (!isToldBack) {
+          this.chat.clearError()
+          this.change({ run: undefined })
+        }
+        this.chat.messages = placed
       } else if (!this.line.read.has(event.run.runId)) {
         const messages = placeRun(this.chat.messages, event.n, event.run)
         if (!messages) continue

@@ -1,0 +1,167 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expectAccessible, launch, openWindow, screenshot } from './lib/browser'
+import { isOver, said, say, words } from './lib/chat'
+import { type Server, serve } from './lib/server'
+
+let server: Server
+let browser: Browser
+beforeAll(async () => {
+  server = await serve()
+  browser = await launch()
+})
+afterAll(async () => {
+  await browser?.close()
+  await server?.stop()
+})
+
+const answers = async (page: Page) => (await said(page).innerText()).match(/\bw\d+\b/g)?.join(' ')
+
+test('what comes out of calls is shown in words, lines and charts, and all of it on request', async () => {
+  const { page, complaints } = await openWindow(browser, server.url, { as: 'ann' })
+  await page.getByRole('button', { name: 'Summarize the inbox' }).click()
+  const summary = said(page).getByRole('region', { name: 'Summarize the inbox' })
+  await summary.getByRole('figure').first().waitFor()
+  await summary.locator('svg .recharts-bar-rectangle').first().waitFor()
+  await isOver(page)
+  await expectAccessible(page)
+  await screenshot(page, 'chat')
+  await say(page, '/search-emails {"query":"invoice"}')
+  const found = said(page).getByRole('region', { name: 'Search for “invoice”' })
+  await found.getByRole('listitem').first().getByRole('button').click()
+  await page.getByRole('article').waitFor()
+  expect(new URL(page.url()).pathname).toMatch(/^\/app\/inbox\/e-/)
+  await found.getByText('Show data').click()
+  await found.getByText('What came out').waitFor()
+  await expectAccessible(page)
+  await say(page, '/read-email {"emailId":"e-999"}')
+  await said(page).getByText('There is no email e-999').waitFor()
+  await said(page).getByRole('button', { name: 'Try again' }).waitFor()
+  const cards = await said(page).getByRole('region').allInnerTexts()
+  expect(cards).toHaveLength(3)
+  expect(cards.join()).not.toMatch(/[{}"]/)
+  expect(complaints).toEqual([])
+})
+
+test('an answer is asked for again, and a question is said differently, in every window', async () => {
+  const first = await openWindow(browser, server.url, { as: 'bo' })
+  await say(first.page, '@say 4 every 0')
+  await isOver(first.page)
+  await say(first.page, '@say 6 every 0')
+  await said(first.page).getByText(words(6)).waitFor()
+  await isOver(first.page)
+  const second = await openWindow(browser, first.page.url(), { as: 'bo' })
+  await said(second.page).getByText(words(6)).waitFor()
+
+  await first.page.getByRole('button', { name: 'Answer again' }).click()
+  for (const { page } of [first, second]) {
+    await isOver(page)
+    await expect.poll(() => answers(page)).toBe(`${words(4)} ${words(6)}`)
+  }
+  await second.page.getByRole('button', { name: 'Say it differently' }).first().click()
+  await second.page.getByRole('textbox', { name: 'Say it differently' }).fill('@say 9 every 20ms')
+  await second.page.getByRole('button', { name: 'Send' }).first().click()
+  for (const { page } of [first, second]) {
+    await expect.poll(() => answers(page), { timeout: 10_000 }).toBe(words(9))
+    expect(await said(page).getByText('@say').count()).toBe(1)
+  }
+  expect([...first.complaints, ...second.complaints]).toEqual([])
+})
+
+test('an answer that is under way is stopped for something else', async () => {
+  const { page, complaints } = await openWindow(browser, server.url, { as: 'cleo' })
+  await say(page, '@say 5 every 0\n@wait 60s')
+  await said(page).getByText(words(5)).waitFor()
+  await page.getByLabel('Message to the agent').fill('@say 2 every 0')
+  await page.getByRole('button', { name: 'Stop and send' }).click()
+  await said(page)
+    .getByText(`${words(2)} done`, { exact: true })
+    .waitFor()
+  expect(await answers(page)).toBe(`${words(5)} ${words(2)}`)
+  await page.reload()
+  await said(page)
+    .getByText(`${words(2)} done`, { exact: true })
+    .waitFor()
+  expect(await answers(page)).toBe(`${words(5)} ${words(2)}`)
+  expect(complaints).toEqual([])
+})
+
+test('an answer that was stopped says so, also after a reload', async () => {
+  const { page, complaints } = await openWindow(browser, server.url, { as: 'dan' })
+  await say(page, '@say 5 every 0\n@wait 60s')
+  // Also before anything has been said.
+  await page.getByRole('button', { name: 'Stop' }).click()
+  await isOver(page)
+  await said(page).getByText('This answer was stopped.').waitFor()
+  await page.reload()
+  await said(page).getByText('This answer was stopped.').waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('two people speak in one conversation, and each sees everything in order', async () => {
+  const eve = await openWindow(browser, server.url, { as: 'eve' })
+  await say(eve.page, '@say 3 every 0')
+  await isOver(eve.page)
+  const thread = new URL(eve.page.url()).pathname.split('/').at(-1)
+  await eve.page.evaluate(async (thread) => {
+    const headers = { authorization: 'Bearer dev.local.eve', 'content-type': 'application/json' }
+    await fetch(`/threads/${thread}`, { method: 'PATCH', headers, body: '{"shared":true}' })
+  }, thread)
+  const fay = await openWindow(browser, eve.page.url(), { as: 'fay' })
+  await said(fay.page).getByText(words(3)).waitFor()
+  await say(fay.page, '@say 40 every 50ms')
+  await said(eve.page).getByText('fay', { exact: true }).waitFor()
+  await said(eve.page).getByText(words(10)).waitFor()
+  // Somebody else's answer is stopped for one's own.
+  await eve.page.getByLabel('Message to the agent').fill('@say 5 every 20ms')
+  await eve.page.getByRole('button', { name: 'Stop and send' }).click()
+  for (const { page } of [eve, fay]) {
+    await said(page)
+      .getByText(`${words(5)} done`, { exact: true })
+      .waitFor()
+    await isOver(page)
+  }
+  expect(await answers(fay.page)).toBe(await answers(eve.page))
+  await fay.page.reload()
+  await said(fay.page)
+    .getByText(`${words(5)} done`, { exact: true })
+    .waitFor()
+  expect(await answers(fay.page)).toBe(await answers(eve.page))
+  expect([...eve.complaints, ...fay.complaints]).toEqual([])
+})
+
+test('an import shows how far it is, also after a reload in its middle', async () => {
+  const { page, complaints } = await openWindow(browser, server.url, { as: 'gus' })
+  await say(page, '/import-emails {"count":10000}')
+  const bar = said(page).getByRole('progressbar', { name: 'Importing emails' })
+  const done = async () => Number(await bar.getAttribute('aria-valuenow'))
+  await expect.poll(done, { timeout: 30_000 }).toBeGreaterThan(200)
+  await said(page)
+    .getByText(/^[\d,]+ of 10,000$/)
+    .waitFor()
+  await expectAccessible(page)
+  await screenshot(page, 'import')
+  const before = await done()
+  await page.reload()
+  await bar.waitFor()
+  await expect.poll(done, { timeout: 20_000 }).toBeGreaterThan(before)
+  const card = said(page).getByRole('region', { name: 'Import 10,000 emails' })
+  await card.getByText('Done', { exact: true }).waitFor({ timeout: 120_000 })
+  expect(await card.innerText()).toContain('10,000')
+  expect(complaints).toEqual([])
+}, 180_000)
+
+test('files and texts that are too long are refused before they are sent', async () => {
+  const { page, complaints } = await openWindow(browser, server.url, { as: 'hal' })
+  const box = page.getByLabel('Message to the agent')
+  await box.evaluate((element) => {
+    const data = new DataTransfer()
+    data.items.add(new File(['%PDF'], 'offer.pdf', { type: 'application/pdf' }))
+    element.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true }))
+  })
+  await page.getByText('“offer.pdf” cannot be sent').waitFor()
+  await box.fill('ü'.repeat(60_000))
+  await page.getByText('a message holds at most 100 KB').waitFor()
+  expect(await page.getByRole('button', { name: 'Send' }).isDisabled()).toBe(true)
+  expect(complaints).toEqual([])
+})
