@@ -2,6 +2,7 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
+import { config } from 'zod/v4/core'
 import { wordsOf } from './api/problem'
 import { makeCache } from './cache'
 import { applyTheme } from './layout/theme'
@@ -15,6 +16,8 @@ import { Toaster } from './ui/Toast'
 import { TooltipProvider } from './ui/Tooltip'
 
 applyTheme()
+// The AI SDK's validator would try whether it may compile code: the page's policy forbids that.
+config({ jitless: true })
 const root = createRoot(document.getElementById('root') as HTMLElement)
 
 startSession().then(

@@ -1,4 +1,4 @@
-// The real program on a free port with data of its own, and the built application in front of it.
+// The real program on a free port with data of its own. It serves the built application too.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,8 @@ export type Server = {
 }
 type Process = Pick<Server, 'url' | 'stop' | 'kill'>
 
-const APP = join(import.meta.dirname, '../..')
+/** Where the program finds app/dist. */
+const TOP = join(import.meta.dirname, '../../..')
 
 /** `env` holds constants of the program, such as a shorter window. */
 export async function serve(env: Record<string, string> = {}): Promise<Server> {
@@ -24,16 +25,8 @@ export async function serve(env: Record<string, string> = {}): Promise<Server> {
   const data = await mkdtemp(join(tmpdir(), 'tandem-app-'))
   let tandem = await begin(program, ['dev', '--port', '0', '--data', data], env)
   const stops = [() => rm(data, { recursive: true, force: true }), () => tandem.stop()]
-  let url = tandem.url
+  const { url } = tandem
   const { port } = new URL(url)
-  const page = await fetch(`${url}/app/`)
-  if (!page.ok) {
-    const vite = join(APP, 'node_modules/vite/bin/vite.js')
-    const args = [vite, 'preview', '--bypass-lock', '--port', '0', '--host', '127.0.0.1']
-    const preview = await begin(process.execPath, args, { TANDEM_URL: url, NO_COLOR: '1' })
-    stops.push(preview.stop)
-    url = preview.url
-  }
   return {
     url: `${url}/app/`,
     kill: () => tandem.kill(),
@@ -53,7 +46,7 @@ process.on('exit', () => {
 
 /** Resolves when the program has told its address. */
 function begin(program: string, args: string[], env: Record<string, string>): Promise<Process> {
-  const child = spawn(program, args, { cwd: APP, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(program, args, { cwd: TOP, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
   children.add(child)
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
   const stop = async () => {

@@ -3,6 +3,7 @@ import clsx from 'clsx'
 import { ChevronRight, Copy } from 'lucide-react'
 import { useRef, useState } from 'react'
 import { Button } from '../ui/Button'
+import { LongText } from '../ui/LongText'
 import { copy } from './copy'
 import { pretty, preview } from './raw'
 import type { Numbered } from './timeline'
@@ -78,7 +79,7 @@ function Whole({ one: { chunk, arrived } }: { one: Numbered }) {
   return (
     <div className="flex flex-col gap-2 bg-sunken px-3 py-2">
       <pre tabIndex={0} className="max-h-80 overflow-auto font-mono text-xs whitespace-pre-wrap foreign">
-        {text}
+        <LongText>{text}</LongText>
       </pre>
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-ink-soft">
         {missing > 0 && <span>{missing.toLocaleString()} characters more.</span>}
