@@ -8,7 +8,7 @@ import { type Wire, wireTo } from './lib/wire'
 // Windows of 2 s instead of 55 s, and whoever holds a run shows its life more often.
 const WINDOWS = { STREAM_WINDOW_MS: '2000', CLAIM_GRACE_MS: '2000', LEASE_MS: '3000', HEARTBEAT_MS: '500' }
 /** Holders give a run away after 2 s instead of 40 s or 13 minutes. */
-const SOON_UP = { FOREGROUND_SOFT_TIMEOUT_MS: '2000', BACKGROUND_SOFT_TIMEOUT_MS: '2000', HAND_OVER_MARGIN_MS: '2000' }
+const SOON_UP = { FOREGROUND_SOFT_TIMEOUT_MS: '2000', BACKGROUND_SOFT_TIMEOUT_MS: '2000', HAND_OVER_MARGIN_MS: '8000' }
 
 let server: Server
 let wire: Wire

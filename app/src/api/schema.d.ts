@@ -681,6 +681,26 @@ export interface paths {
         patch: operations["changeThread"];
         trace?: never;
     };
+    "/threads/{thread}/turns/{turn}/abort": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop a turn, also before its run exists
+         * @description Idempotent. A turn that has not begun, also one whose request is still on its way, gets a run that was aborted before it began. What is asked of a person stays unanswered.
+         */
+        post: operations["abortTurn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/threads/{thread}/messages": {
         parameters: {
             query?: never;
@@ -1544,6 +1564,14 @@ export interface components {
             /** Format: uint64 */
             rev: number;
         };
+        /** @description A turn that is stopped, or has ended. */
+        StoppedTurn: {
+            turnId: components["schemas"]["TurnId"];
+            /** @description Its run; none where it has not begun. */
+            runId?: components["schemas"]["RunId"];
+            /** @description `aborted`, or how the run had ended before. */
+            status: components["schemas"]["RunStatus"];
+        };
         /** @description How many emails there are. */
         SummarizeInboxOutput: {
             /** Format: uint64 */
@@ -1930,7 +1958,7 @@ export interface components {
         Authenticate: string;
         /** @description The run. */
         RunId: string;
-        /** @description Its thread. */
+        /** @description Its thread; none where the run carries out an action. */
         ThreadId: string;
     };
     pathItems: never;
@@ -2086,7 +2114,7 @@ export interface operations {
                     /** @description A model of `MODELS`; without it the first one. */
                     model?: string | null;
                     /** @description What to do where the thread has a run under way. */
-                    whenBusy?: "reject" | null;
+                    whenBusy?: ("reject" | "interrupt") | null;
                 } | {
                     /** @description The thread, created when it is new. */
                     id: string;
@@ -2114,7 +2142,7 @@ export interface operations {
                     /** @description A model of `MODELS`; without it the first one. */
                     model?: string | null;
                     /** @description What to do where the thread has a run under way. */
-                    whenBusy?: "reject" | null;
+                    whenBusy?: ("reject" | "interrupt") | null;
                 };
             };
         };
@@ -3782,6 +3810,43 @@ export interface operations {
             404: components["responses"]["not_found"];
             409: components["responses"]["conflict"];
             413: components["responses"]["too_large"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_unavailable"];
+        };
+    };
+    abortTurn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of a thread. */
+                thread: string;
+                /** @description Id. */
+                turn: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is stopped, or has ended. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "turnId": "m1",
+                     *       "status": "aborted"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["StoppedTurn"];
+                };
+            };
+            400: components["responses"]["invalid_input.invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            404: components["responses"]["not_found"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
         };

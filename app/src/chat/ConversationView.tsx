@@ -22,6 +22,9 @@ import { Welcome } from './Welcome'
 
 type Props = { thread: string; history: History }
 
+/** The newest messages; the others are laid out when they come into sight. */
+const ALWAYS_LAID_OUT = 12
+
 /** One conversation: what was said, and a place to say something. */
 export function ConversationView({ thread, history }: Props) {
   const { conversation, messages, isBusy, status, error, extra } = useConversation(thread, history)
@@ -50,10 +53,14 @@ export function ConversationView({ thread, history }: Props) {
       <Scroller>
         {messages.length === 0 && <Welcome onPick={send} />}
         <ol className="flex flex-col gap-5 p-4">
-          {messages.map((message) => (
+          {messages.map((message, at) => (
             <li
               key={message.id}
-              className={message === last ? undefined : '[contain-intrinsic-size:auto_8rem] [content-visibility:auto]'}
+              className={
+                at < messages.length - ALWAYS_LAID_OUT
+                  ? '[contain-intrinsic-size:auto_8rem] [content-visibility:auto]'
+                  : ''
+              }
             >
               {message.role === 'user' ? (
                 <UserMessage message={message} onEdit={isBusy ? undefined : edit} />

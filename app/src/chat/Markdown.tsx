@@ -2,7 +2,7 @@ import { type ComponentProps, memo } from 'react'
 import ReactMarkdown from 'react-markdown'
 import remarkGfm from 'remark-gfm'
 import remend from 'remend'
-import { blocksOf } from './blocks'
+import { blocksOf, isPlain, piecesOf } from './blocks'
 import { safeUrl } from './safeUrl'
 
 type Props = { text: string; isPartial?: boolean }
@@ -21,6 +21,7 @@ export const Markdown = memo(function Markdown({ text, isPartial }: Props) {
 })
 
 const Block = memo(function Block({ text }: { text: string }) {
+  if (isPlain(text)) return <p>{piecesOf(text)}</p>
   return (
     <div className="flex min-w-0 flex-col gap-3">
       <ReactMarkdown

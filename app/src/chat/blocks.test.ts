@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { blocksOf } from './blocks'
+import { blocksOf, isPlain, piecesOf } from './blocks'
 
 test.each([
   ['paragraphs', 'a\nb\n\nc', ['a\nb\n\n', 'c']],
@@ -23,4 +23,25 @@ test('while text comes, finished blocks stay the same and nothing is lost', () =
     expect(blocks.slice(0, before.length - 1)).toEqual(before.slice(0, -1))
     before = blocks
   }
+})
+
+test('words alone are plain; whatever may mean something is not', () => {
+  expect(['w1 w2 w3.', 'Grüße, 你好 (at 10:30)\n\n', 'a - b = c'].map(isPlain)).toEqual([true, true, true])
+  const marked = [
+    '**a**',
+    '- a',
+    '1. a',
+    '    a',
+    'a\nb',
+    '# a',
+    '<b>',
+    '[a]',
+    '&amp;',
+    'see https://a.example',
+    'a@b.example',
+    '| a |',
+  ]
+  expect(marked.filter(isPlain)).toEqual([])
+  const text = 'x'.repeat(4500)
+  expect(piecesOf(text).join('')).toBe(text)
 })

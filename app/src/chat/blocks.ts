@@ -40,3 +40,18 @@ export function blocksOf(text: string): string[] {
 
 /** After an empty line: what is indented, and in a list its next item. */
 const goesOn = (line: string, isList: boolean) => /^(\s{2,}|\t)/.test(line) || (isList && LIST.test(line))
+
+const PLAIN = /^(?![\s\-+]|\d+[.)])[^\n*_`~[\]<>|\\&#!@$]*\n*$/
+const LINK = /https?:|www\./i
+
+/** Whether a block is one paragraph of words alone, in which there is nothing to read. */
+export const isPlain = (block: string) => PLAIN.test(block) && !LINK.test(block)
+
+const PIECE = 2000
+
+/** A text in pieces: those that are full never change while more comes, so that only the last one is laid out anew. */
+export function piecesOf(text: string): string[] {
+  const pieces = []
+  for (let at = 0; at < text.length; at += PIECE) pieces.push(text.slice(at, at + PIECE))
+  return pieces
+}

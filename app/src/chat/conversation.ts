@@ -1,8 +1,8 @@
 // One conversation as this window holds it: the stock chat, and what others do in the thread.
 import { Chat } from '@ai-sdk/react'
 import type { WindowEvent } from '../api'
-import { authorizedFetch } from '../api/client'
-import { asProblem, isPassing, ProblemError } from '../api/problem'
+import { answer, api } from '../api/client'
+import { isPassing, ProblemError } from '../api/problem'
 import { backoff, pause } from '../live/stream'
 import { type History, type Message, readHistory } from './history'
 import { Line, OtherRun } from './network/line'
@@ -89,9 +89,10 @@ export class Conversation {
     this.settle()
   }
 
-  send(text: string): void {
+  /** `whenBusy` says what is to become of a run that somebody else has begun meanwhile. */
+  send(text: string, whenBusy: 'reject' | 'interrupt' = 'reject'): void {
     this.change({ unsent: undefined })
-    this.ask(() => this.chat.sendMessage({ text }), text)
+    this.ask(() => this.chat.sendMessage({ text }, { body: { whenBusy } }), text)
   }
 
   /** Says it differently: what followed is gone. */
@@ -114,8 +115,9 @@ export class Conversation {
 
   /** Stops the answer, and says this instead. */
   async interrupt(text: string): Promise<void> {
+    // To its end first, so that none of its last words is missing here.
     await this.stop()
-    this.send(text)
+    this.send(text, 'interrupt')
   }
 
   private ask(request: () => Promise<void>, text?: string): void {
@@ -200,11 +202,20 @@ export class Conversation {
   }
 
   private async abort(): Promise<void> {
-    // Until the answer has a run there is nothing to abort: `onRun` comes back to it.
     const { run } = this.line
-    if (run === undefined) return
-    const response = await authorizedFetch(`/runs/${run}/abort`, { method: 'POST' })
-    if (!response.ok) throw new ProblemError(asProblem(await response.json().catch(() => undefined), response.status))
+    if (run !== undefined) {
+      await answer(api.POST('/runs/{run}/abort', { params: { path: { run } } }))
+      return
+    }
+    const turn = this.chat.messages.findLast(({ role }) => role === 'user')?.id
+    if (turn === undefined) return
+    try {
+      const path = { thread: this.thread, turn }
+      await answer(api.POST('/threads/{thread}/turns/{turn}/abort', { params: { path } }))
+    } catch (error) {
+      // A conversation that is just being made: `onRun` comes back to it.
+      if (!(error instanceof ProblemError && error.code === 'not_found')) throw error
+    }
   }
 
   private change(extra: Partial<Extra>): void {
