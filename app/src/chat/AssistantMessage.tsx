@@ -3,6 +3,7 @@ import { getToolName, isToolUIPart } from 'ai'
 import { Copy, ListTree, RefreshCw } from 'lucide-react'
 import { memo } from 'react'
 import { IconButton } from '../ui/IconButton'
+import { LongText } from '../ui/LongText'
 import { toast } from '../ui/Toast'
 import { type Message, type Progress, runOf } from './history'
 import { Markdown } from './Markdown'
@@ -103,7 +104,9 @@ function Thoughts({ text, isStreaming }: { text: string; isStreaming: boolean })
       <summary className="w-fit cursor-pointer hover:text-ink">
         <span className={isStreaming ? 'animate-pulse' : undefined}>{isStreaming ? 'Thinking…' : 'Thoughts'}</span>
       </summary>
-      <p className="mt-1 border-l-2 border-line pl-3 whitespace-pre-wrap foreign">{text}</p>
+      <p className="mt-1 border-l-2 border-line pl-3 whitespace-pre-wrap foreign">
+        <LongText>{text}</LongText>
+      </p>
     </details>
   )
 }

@@ -2,6 +2,8 @@ import { type ComponentProps, memo } from 'react'
 import ReactMarkdown from 'react-markdown'
 import remarkGfm from 'remark-gfm'
 import remend from 'remend'
+import { LongText } from '../ui/LongText'
+import { pieces } from '../ui/longWords'
 import { blocksOf, isPlain, piecesOf } from './blocks'
 import { safeUrl } from './safeUrl'
 
@@ -21,11 +23,21 @@ export const Markdown = memo(function Markdown({ text, isPartial }: Props) {
 })
 
 const Block = memo(function Block({ text }: { text: string }) {
-  if (isPlain(text)) return <p>{piecesOf(text)}</p>
+  if (isPlain(text)) {
+    return (
+      <p>
+        {piecesOf(text).map((piece, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: text only ever comes at the end.
+          <LongText key={at}>{piece}</LongText>
+        ))}
+      </p>
+    )
+  }
   return (
     <div className="flex min-w-0 flex-col gap-3">
       <ReactMarkdown
         remarkPlugins={PLUGINS}
+        rehypePlugins={AFTER}
         components={COMPONENTS}
         urlTransform={(url) => safeUrl(url) ?? ''}
         skipHtml
@@ -37,6 +49,23 @@ const Block = memo(function Block({ text }: { text: string }) {
 })
 
 const PLUGINS = [remarkGfm]
+const AFTER = [breakLongWords]
+
+type Node = { type: string; value?: string; tagName?: string; properties?: object; children?: Node[] }
+
+/** What `LongText` does, within what Markdown has become. */
+function breakLongWords() {
+  return function within(node: Node) {
+    if (!node.children) return
+    for (const child of node.children) within(child)
+    node.children = node.children.flatMap((child) => {
+      const parts = child.type === 'text' ? pieces(child.value ?? '') : []
+      if (parts.length < 2) return [child]
+      const wbr: Node = { type: 'element', tagName: 'wbr', properties: {}, children: [] }
+      return parts.flatMap((value, at) => (at > 0 ? [wbr, { type: 'text', value }] : [{ type: 'text', value }]))
+    })
+  }
+}
 
 const COMPONENTS = {
   a: ({ href, children }: ComponentProps<'a'>) =>

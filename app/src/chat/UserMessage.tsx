@@ -3,6 +3,7 @@ import { memo, useState } from 'react'
 import { whoAmI } from '../session/session'
 import { Button } from '../ui/Button'
 import { IconButton } from '../ui/IconButton'
+import { LongText } from '../ui/LongText'
 import type { Message } from './history'
 import { textOf } from './placing'
 import { sentenceOf } from './suggestions'
@@ -44,7 +45,7 @@ export const UserMessage = memo(function UserMessage({ message, onEdit }: Props)
         {isOthers && <p className="text-xs font-medium text-accent foreign">{author}</p>}
         {sentence && <p>{sentence}</p>}
         <p className={`whitespace-pre-wrap foreign ${sentence ? 'mt-0.5 font-mono text-xs text-ink-soft' : ''}`}>
-          {text}
+          <LongText>{text}</LongText>
         </p>
         {files.length > 0 && <p className="text-xs text-ink-soft">{files.length} files, which cannot be shown</p>}
       </div>

@@ -42,6 +42,13 @@ test('words alone are plain; whatever may mean something is not', () => {
     '| a |',
   ]
   expect(marked.filter(isPlain)).toEqual([])
-  const text = 'x'.repeat(4500)
-  expect(piecesOf(text).join('')).toBe(text)
+})
+
+test('a long paragraph is in pieces of whole words, of which only the last one changes', () => {
+  const text = 'word '.repeat(1000)
+  const pieces = piecesOf(text)
+  expect(pieces.join('')).toBe(text)
+  expect(pieces.length).toBeGreaterThan(2)
+  expect(piecesOf(`${text}more`).slice(0, pieces.length - 1)).toEqual(pieces.slice(0, -1))
+  expect(piecesOf('x'.repeat(4500))).toEqual(['x'.repeat(4500)])
 })

@@ -49,9 +49,13 @@ export const isPlain = (block: string) => PLAIN.test(block) && !LINK.test(block)
 
 const PIECE = 2000
 
-/** A text in pieces: those that are full never change while more comes, so that only the last one is laid out anew. */
+/** A text in pieces of whole words: those that are full never change while more comes, so that only the last is laid out anew. */
 export function piecesOf(text: string): string[] {
   const pieces = []
-  for (let at = 0; at < text.length; at += PIECE) pieces.push(text.slice(at, at + PIECE))
+  for (let at = 0; at < text.length; ) {
+    const end = at + PIECE < text.length ? text.indexOf(' ', at + PIECE) + 1 || text.length : text.length
+    pieces.push(text.slice(at, end))
+    at = end
+  }
   return pieces
 }

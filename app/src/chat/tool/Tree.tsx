@@ -1,3 +1,4 @@
+import { LongText } from '../../ui/LongText'
 import { inWords, isScalar } from './shape'
 import { readable } from './words'
 
@@ -6,7 +7,11 @@ const MOST = 200
 /** Any value, a level at a time: only what is opened is there. */
 export function Tree({ value }: { value: unknown }) {
   if (isScalar(value) || value === undefined)
-    return <span className="whitespace-pre-wrap foreign">{inWords(value)}</span>
+    return (
+      <span className="whitespace-pre-wrap foreign">
+        <LongText>{inWords(value)}</LongText>
+      </span>
+    )
   const entries = Object.entries(value as object)
   if (entries.length === 0) return <span className="text-ink-soft">nothing</span>
   return (
@@ -16,7 +21,9 @@ export function Tree({ value }: { value: unknown }) {
           {isScalar(each) || each === undefined ? (
             <>
               <span className="text-ink-soft foreign">{nameOf(key)}: </span>
-              <span className="whitespace-pre-wrap foreign">{inWords(each)}</span>
+              <span className="whitespace-pre-wrap foreign">
+                <LongText>{inWords(each)}</LongText>
+              </span>
             </>
           ) : (
             <Branch name={nameOf(key)} value={each as object} />

@@ -1,5 +1,6 @@
 import { lazy, Suspense, useState } from 'react'
 import { Button } from '../../ui/Button'
+import { LongText } from '../../ui/LongText'
 import { EmailLines } from './EmailLines'
 import { inWords, type Row, type View } from './shape'
 import { Tree } from './Tree'
@@ -15,11 +16,19 @@ export function ValueView({ view }: { view: View }) {
     case 'nothing':
       return null
     case 'scalar':
-      return <p className="foreign">{inWords(view.value)}</p>
+      return (
+        <p className="foreign">
+          <LongText>{inWords(view.value)}</LongText>
+        </p>
+      )
     case 'text':
-      return <LongText text={view.text} />
+      return <Paragraphs text={view.text} />
     case 'list':
-      return <p className="foreign">{view.items.map(inWords).join(', ')}</p>
+      return (
+        <p className="foreign">
+          <LongText>{view.items.map(inWords).join(', ')}</LongText>
+        </p>
+      )
     case 'emails':
       return <EmailLines emails={view.emails} />
     case 'chart':
@@ -55,19 +64,21 @@ export function Facts({ facts }: { facts: [string, unknown][] }) {
       {facts.map(([key, value]) => (
         <div key={key} className="contents">
           <dt className="text-ink-soft foreign">{readable(key)}</dt>
-          <dd className="whitespace-pre-wrap tabular-nums foreign">{inWords(value)}</dd>
+          <dd className="whitespace-pre-wrap tabular-nums foreign">
+            <LongText>{inWords(value)}</LongText>
+          </dd>
         </div>
       ))}
     </dl>
   )
 }
 
-function LongText({ text }: { text: string }) {
+function Paragraphs({ text }: { text: string }) {
   const [isOpen, setOpen] = useState(text.length < 600)
   return (
     <div className="flex flex-col items-start gap-1">
       <p className={`w-full whitespace-pre-wrap foreign ${isOpen ? '' : 'line-clamp-6'}`}>
-        {isOpen ? text : text.slice(0, 1200)}
+        <LongText>{isOpen ? text : text.slice(0, 1200)}</LongText>
       </p>
       {!isOpen && (
         <Button quiet className="-ml-3" onClick={() => setOpen(true)}>
@@ -100,7 +111,7 @@ function Table({ columns, rows }: { columns: string[]; rows: Row[] }) {
               <tr key={at} className="border-t border-line">
                 {columns.map((column) => (
                   <td key={column} className="max-w-56 py-1.5 pr-3 align-top tabular-nums foreign">
-                    {inWords(row[column])}
+                    <LongText>{inWords(row[column])}</LongText>
                   </td>
                 ))}
               </tr>
