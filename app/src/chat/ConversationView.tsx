@@ -52,7 +52,7 @@ export function ConversationView({ thread, history }: Props) {
     <ThreadContext value={thread}>
       <Scroller>
         {messages.length === 0 && <Welcome onPick={send} />}
-        <ol className="flex flex-col gap-5 p-4">
+        <ol data-busy={isBusy || undefined} className="flex flex-col gap-5 p-4">
           {messages.map((message, at) => (
             <li
               key={message.id}
@@ -63,7 +63,7 @@ export function ConversationView({ thread, history }: Props) {
               }
             >
               {message.role === 'user' ? (
-                <UserMessage message={message} onEdit={isBusy ? undefined : edit} />
+                <UserMessage message={message} onEdit={edit} />
               ) : (
                 <AssistantMessage
                   message={message}

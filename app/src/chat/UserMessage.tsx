@@ -8,7 +8,7 @@ import type { Message } from './history'
 import { textOf } from './placing'
 import { sentenceOf } from './suggestions'
 
-type Props = { message: Message; onEdit?: (message: string, text: string) => void }
+type Props = { message: Message; onEdit: (message: string, text: string) => void }
 
 /** What a person said. */
 export const UserMessage = memo(function UserMessage({ message, onEdit }: Props) {
@@ -18,7 +18,7 @@ export const UserMessage = memo(function UserMessage({ message, onEdit }: Props)
   const author = message.metadata?.author
   const isOthers = author !== undefined && author !== whoAmI().user
   const files = message.parts.filter((part) => part.type === 'file')
-  if (isEditing && onEdit) {
+  if (isEditing) {
     return (
       <EditForm
         text={text}
@@ -32,10 +32,10 @@ export const UserMessage = memo(function UserMessage({ message, onEdit }: Props)
   }
   return (
     <div className="group flex items-start justify-end gap-1 pl-6">
-      {onEdit && !isOthers && (
+      {!isOthers && (
         <IconButton
           label="Say it differently"
-          className="size-7 opacity-60 transition-opacity group-hover:opacity-100 focus-visible:opacity-100"
+          className="size-7 in-data-busy:invisible opacity-60 transition-opacity group-hover:opacity-100 focus-visible:opacity-100"
           onClick={() => setEditing(true)}
         >
           <Pencil size={14} aria-hidden />

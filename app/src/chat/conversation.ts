@@ -97,6 +97,7 @@ export class Conversation {
 
   /** Says it differently: what followed is gone. */
   edit(message: string, text: string): void {
+    if (this.isBusy) return
     this.ask(() => this.chat.sendMessage({ text, messageId: message }), text)
   }
 
