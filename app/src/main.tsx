@@ -38,5 +38,14 @@ startSession().then(
       </StrictMode>,
     )
   },
-  (error) => root.render(<p className="p-8">You could not be signed in. {wordsOf(error)}</p>),
+  (error) =>
+    root.render(
+      <main className="p-8">
+        <h1 className="text-xl font-semibold">You could not be signed in</h1>
+        <p className="my-3 foreign">{wordsOf(error)}</p>
+        <a href={import.meta.env.BASE_URL} className="text-accent underline">
+          Try again
+        </a>
+      </main>,
+    ),
 )

@@ -3,10 +3,13 @@ import { type ReactNode, useEffect, useState } from 'react'
 import { useLiveStatus } from '../live/hooks'
 import { PersonSwitcher } from '../session/PersonSwitcher'
 import { Faces } from './Faces'
+import { ShortcutHelp } from './ShortcutHelp'
+import { useShortcutKeys } from './shortcuts'
 import { ThemeSwitch } from './ThemeSwitch'
 
 /** The header, and below it the page. */
 export function AppFrame({ children }: { children: ReactNode }) {
+  useShortcutKeys()
   return (
     <div className="flex h-full flex-col">
       <header className="flex h-13 shrink-0 items-center gap-3 border-b border-line bg-panel px-4">
@@ -16,7 +19,8 @@ export function AppFrame({ children }: { children: ReactNode }) {
         </Link>
         <ConnectionNote />
         <div className="ml-auto flex items-center gap-1.5">
-          <Faces scope="app:inbox" />
+          <Faces />
+          <ShortcutHelp />
           <ThemeSwitch />
           <PersonSwitcher />
         </div>

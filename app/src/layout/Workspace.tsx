@@ -1,11 +1,15 @@
 import clsx from 'clsx'
 import { Inbox, ListTree, MessageSquare } from 'lucide-react'
-import { lazy, type ReactNode, Suspense } from 'react'
-import { ThreadList } from '../chat/ThreadList'
+import { lazy, type ReactNode, Suspense, useEffect } from 'react'
 import { InboxPane } from '../inbox/InboxPane'
 import { useSayPresence } from '../live/presence'
+import { ThreadList } from '../threads/ThreadList'
 import { Spinner } from '../ui/Spinner'
-import { type Pane, useGo, usePlace } from './usePlace'
+import type { Pane, Place } from './places'
+import { LIST } from './places'
+import { useShortcut } from './shortcuts'
+import { useIsTyping } from './typing'
+import { useGo, usePlace } from './usePlace'
 import { useNavigateCommand, useTellView } from './view'
 
 const ChatPane = lazy(() => import('../chat/ChatPane').then(({ ChatPane }) => ({ default: ChatPane })))
@@ -15,7 +19,10 @@ export function Workspace() {
   const place = usePlace()
   useTellView(place)
   useNavigateCommand()
-  useSayPresence('app:inbox', { email: place.email, thread: place.thread })
+  const typing = useIsTyping() || undefined
+  useSayPresence('app:inbox', { email: place.email, thread: place.thread, typing })
+  usePlaceKeys()
+  useTitle(place)
   return (
     <div className="flex h-full flex-col">
       <main className="min-h-0 flex-1 lg:grid lg:grid-cols-[15rem_minmax(0,1fr)_minmax(22rem,28rem)]">
@@ -43,10 +50,45 @@ export function Workspace() {
   )
 }
 
+function usePlaceKeys() {
+  const go = useGo()
+  useShortcut('g i', () => void go(LIST))
+  useShortcut('g a', () => void go({ ...LIST, archived: true }))
+  useShortcut('g s', () => void go({ ...LIST, view: 'summary' }))
+  useShortcut('g m', () => void go({ ...LIST, view: 'memory' }))
+  useShortcut('g t', () => enter('threads', go))
+  useShortcut('g c', () => enter('chat', go))
+  useShortcut('n', () => enter('chat', (to) => go({ ...to, thread: undefined })))
+}
+
+/** Shows a pane, and puts the focus into it: into what is written there, or on the first thing to choose. */
+async function enter(pane: Pane, go: (to: Partial<Place>) => Promise<void>) {
+  await go({ pane })
+  requestAnimationFrame(() => {
+    const area = document.querySelector<HTMLElement>(`[data-pane=${pane}]`)
+    const best = ['textarea', '[aria-current=true]', 'input', 'button'].map((one) =>
+      area?.querySelector<HTMLElement>(one),
+    )
+    best.find(Boolean)?.focus()
+  })
+}
+
+function useTitle({ pane, email, view, archived, q }: Place) {
+  const inbox = email ?? view ?? (q ? `“${q}”` : archived ? 'archive' : 'inbox')
+  const title = pane === 'chat' ? 'Chat' : pane === 'threads' ? 'Conversations' : inbox
+  useEffect(() => {
+    document.title = `${title.charAt(0).toUpperCase()}${title.slice(1)} – Tandem`
+    return () => {
+      document.title = 'Tandem'
+    }
+  }, [title])
+}
+
 function Area({ pane, label, shown, children }: { pane: Pane; label: string; shown: Pane; children: ReactNode }) {
   return (
     <section
       aria-label={label}
+      data-pane={pane}
       className={clsx(
         'h-full min-h-0 min-w-0 flex-col overflow-hidden lg:flex',
         pane === 'inbox' ? 'bg-panel' : 'bg-canvas',

@@ -1,29 +1,21 @@
 import { useNavigate, useParams, useRouterState, useSearch } from '@tanstack/react-router'
 import { useCallback } from 'react'
-
-/** Which of the panes the path names: the only one to be seen on a narrow screen. */
-export type Pane = 'inbox' | 'chat' | 'threads'
+import type { Beside } from '../routes/workspace'
+import type { Pane, Place } from './places'
 
 /** In the path of a conversation that has not begun. */
 const NEW = 'new'
-
-export type Place = {
-  pane: Pane
-  email?: string
-  thread?: string
-  label?: string
-  archived?: boolean
-  q?: string
-}
 
 /** What this window shows, as its address says. */
 export function usePlace(): Place {
   const { email, thread: named } = useParams({ strict: false })
   const thread = named === NEW ? undefined : named
-  const { label, archived, q, ...beside } = useSearch({ from: '/workspace' })
+  // A page without panes has none of these.
+  const { label, archived, q, ...beside }: Beside = useSearch({ strict: false })
   const path = useRouterState({ select: (state) => state.location.pathname })
   const pane: Pane = path.startsWith('/threads/') ? 'chat' : path === '/threads' ? 'threads' : 'inbox'
-  return { pane, email: email ?? beside.email, thread: thread ?? beside.thread, label, archived, q }
+  const view = path === '/summary' ? 'summary' : path === '/memory' ? 'memory' : beside.view
+  return { pane, email: email ?? beside.email, thread: thread ?? beside.thread, view, label, archived, q }
 }
 
 /** Goes to another place; what is not said stays as it is. `undefined` closes it. */
@@ -32,19 +24,24 @@ export function useGo() {
   const here = usePlace()
   const now = JSON.stringify(here)
   return useCallback(
-    (to: Partial<Place>) => {
-      const { pane, email, thread, ...list } = { ...(JSON.parse(now) as Place), ...to }
-      const search = { ...list, email, thread }
-      if (pane === 'threads') return navigate({ to: '/threads', search })
+    /** `replace`: going back leads to the place before this one. */
+    (to: Partial<Place>, { replace = false } = {}) => {
+      const { pane, email, thread, view, ...list } = { ...(JSON.parse(now) as Place), ...to }
+      const search = { ...list, email, thread, view }
+      if (pane === 'threads') return navigate({ to: '/threads', search, replace })
       if (pane === 'chat') {
         return navigate({
           to: '/threads/$thread',
           params: { thread: thread ?? NEW },
           search: { ...search, thread: undefined },
+          replace,
         })
       }
-      if (email) return navigate({ to: '/inbox/$email', params: { email }, search: { ...search, email: undefined } })
-      return navigate({ to: '/inbox', search })
+      if (email) {
+        return navigate({ to: '/inbox/$email', params: { email }, search: { ...search, email: undefined }, replace })
+      }
+      if (view) return navigate({ to: `/${view}`, search: { ...search, view: undefined }, replace })
+      return navigate({ to: '/inbox', search, replace })
     },
     [navigate, now],
   )

@@ -8,6 +8,8 @@ export type Beside = {
   email?: string
   /** The thread beside an email. */
   thread?: string
+  /** What the inbox shows beside a thread, instead of a list. */
+  view?: 'summary' | 'memory'
   /** What of the inbox is listed. */
   label?: string
   archived?: boolean
@@ -24,6 +26,7 @@ export const workspaceRoute = createRoute({
   validateSearch: (search: Record<string, unknown>): Beside => ({
     email: text(search.email),
     thread: text(search.thread),
+    view: search.view === 'summary' || search.view === 'memory' ? search.view : undefined,
     label: text(search.label),
     archived: search.archived === true || undefined,
     q: text(search.q),

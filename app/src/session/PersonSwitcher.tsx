@@ -9,22 +9,22 @@ import { isDev, signOut, whoAmI } from './session'
 /** Who this window belongs to; on a developer's machine, also a way to be somebody else. */
 export function PersonSwitcher() {
   const [asking, setAsking] = useState(false)
-  const { user } = whoAmI()
+  const { user, name = user } = whoAmI()
   const leave = signOut()
   const items = isDev()
     ? [
-        ...DEV_PEOPLE.map((name) => ({ label: name, checked: name === user, onSelect: () => becomeDevPerson(name) })),
+        ...DEV_PEOPLE.map((one) => ({ label: one, checked: one === user, onSelect: () => becomeDevPerson(one) })),
         { label: 'Somebody else…', onSelect: () => setAsking(true) },
       ]
     : [{ label: 'Sign out', onSelect: () => void leave?.() }]
   return (
     <>
       <Menu
-        label={`You are ${user}. Change person`}
+        label={isDev() ? `You are ${name}. Change person` : `You are ${name}. Account`}
         trigger={
           <Button quiet>
             <UserRound size={16} aria-hidden />
-            <span className="max-w-32 truncate">{user}</span>
+            <span className="max-w-32 truncate foreign">{name}</span>
           </Button>
         }
         items={items}

@@ -1,5 +1,6 @@
 import { type User, UserManager, WebStorageStateStore } from 'oidc-client-ts'
-import type { Person } from './person'
+import { toast } from '../ui/Toast'
+import { type Person, userId } from './person'
 import type { OidcConfig } from './session'
 
 const HOME = import.meta.env.BASE_URL
@@ -12,18 +13,23 @@ export async function signIn(config: OidcConfig) {
     redirect_uri: `${window.location.origin}${HOME}`,
     post_logout_redirect_uri: `${window.location.origin}${HOME}`,
     response_type: 'code',
-    scope: config.scope ?? 'openid profile',
+    // With a refresh token the access token is renewed without a page of the issuer, which no frame here may show.
+    scope: config.scope ?? 'openid profile offline_access',
     automaticSilentRenew: true,
     userStore: new WebStorageStateStore({ store: window.sessionStorage }),
     extraQueryParams: config.audience ? { audience: config.audience } : undefined,
   })
+  const leave = () => manager.signinRedirect({ state: window.location.pathname + window.location.search })
   const user = (await returned(manager)) ?? (await manager.getUser())
   if (!user || user.expired) {
-    await manager.signinRedirect({ state: window.location.pathname + window.location.search })
+    await leave()
     return new Promise<never>(() => {})
   }
+  manager.events.addAccessTokenExpired(() => {
+    toast('Your sign-in has ended.', { kind: 'failed', action: { label: 'Sign in again', run: () => void leave() } })
+  })
   return {
-    person: personOf(user, config),
+    person: await personOf(user, config),
     token: async () => (await manager.getUser())?.access_token ?? '',
     signOut: () => manager.signoutRedirect(),
   }
@@ -33,13 +39,16 @@ export async function signIn(config: OidcConfig) {
 async function returned(manager: UserManager): Promise<User | undefined> {
   const query = new URLSearchParams(window.location.search)
   if (!query.has('state') || !(query.has('code') || query.has('error'))) return undefined
-  const user = await manager.signinRedirectCallback()
+  // Loading the page again must not use the same answer twice.
+  window.history.replaceState(null, '', HOME)
+  const user = await manager.signinRedirectCallback(`${window.location.origin}${HOME}?${query}`)
   const wanted = typeof user.state === 'string' && user.state.startsWith(HOME) ? user.state : HOME
   window.history.replaceState(null, '', wanted)
   return user
 }
 
-function personOf(user: User, config: OidcConfig): Person {
-  const tenant = user.profile[config.tenantClaim ?? 'tenant']
-  return { tenant: typeof tenant === 'string' ? tenant : '', user: user.profile.sub }
+async function personOf({ profile }: User, config: OidcConfig): Promise<Person> {
+  const tenant = profile[config.tenantClaim ?? 'org_id']
+  const name = profile.name ?? profile.preferred_username ?? profile.email
+  return { tenant: typeof tenant === 'string' ? tenant : '', user: await userId(profile.sub), name }
 }

@@ -8,7 +8,7 @@ type Props = { label: string; trigger: ReactElement; items: MenuItem[] }
 
 export function Menu({ label, trigger, items }: Props) {
   return (
-    <DropdownMenu.Root>
+    <DropdownMenu.Root modal={false}>
       <DropdownMenu.Trigger asChild aria-label={label}>
         {trigger}
       </DropdownMenu.Trigger>
@@ -17,7 +17,7 @@ export function Menu({ label, trigger, items }: Props) {
           align="end"
           sideOffset={6}
           collisionPadding={8}
-          className="z-50 min-w-44 rounded-lg border border-line bg-raised p-1 shadow-float"
+          className="z-50 max-h-(--radix-dropdown-menu-content-available-height) min-w-44 overflow-y-auto rounded-lg border border-line bg-raised p-1 shadow-float"
         >
           {items.map((item) => (
             <DropdownMenu.Item

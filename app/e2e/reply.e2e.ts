@@ -1,0 +1,130 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expectAccessible, launch, openWindow } from './lib/browser'
+import { type Server, serve } from './lib/server'
+
+let server: Server
+let browser: Browser
+beforeAll(async () => {
+  server = await serve()
+  browser = await launch()
+})
+afterAll(async () => {
+  await browser?.close()
+  await server?.stop()
+})
+
+const box = (page: Page) => page.getByRole('textbox', { name: /^Reply to / })
+const text = (page: Page) => expect.poll(() => box(page).inputValue(), { timeout: 10_000 })
+const saved = (page: Page) => page.getByText('Draft saved').waitFor()
+const both = (email: string) =>
+  Promise.all(['ann', 'bo'].map((as) => openWindow(browser, `${server.url}inbox/${email}`, { as })))
+/** Who is not heard keeps what is typed: a network that is gone, for documents alone. */
+const deaf = (page: Page) => page.route(/\/docs\/drafts/, (route) => route.abort())
+
+test('two people write one reply: each sees the other write, and both sets of words come together', async () => {
+  const [ann, bo] = await both('e-1')
+  if (!ann || !bo) throw new Error('two windows')
+  await ann.page.getByText('bo also here').waitFor()
+  await bo.page.getByText('ann also here').waitFor()
+  const isSeen = async () => {
+    await box(ann.page).pressSequentially('H')
+    return bo.page.getByText('ann is writing…').isVisible()
+  }
+  await expect.poll(isSeen, { timeout: 15_000, interval: 500 }).toBe(true)
+  await box(ann.page).fill('Hello, the 15th works.')
+  await text(bo.page).toBe('Hello, the 15th works.')
+  await expectAccessible(bo.page)
+
+  // Both go on from the same words before either is heard.
+  await deaf(ann.page)
+  await box(ann.page).fill('Hello Maya, the 15th works.')
+  await box(bo.page).fill('Hello, the 15th works. See you then!')
+  await text(ann.page).toBe('Hello Maya, the 15th works. See you then!')
+  await ann.page.unrouteAll()
+  await text(bo.page).toBe('Hello Maya, the 15th works. See you then!')
+  await saved(ann.page)
+
+  // The caret stays at its words when the other writes before them.
+  await box(bo.page).focus()
+  await bo.page.keyboard.press('Control+End')
+  await box(ann.page).fill('Oh hello Maya, the 15th works. See you then!')
+  await text(bo.page).toBe('Oh hello Maya, the 15th works. See you then!')
+  await bo.page.keyboard.type(' Bo')
+  await text(ann.page).toBe('Oh hello Maya, the 15th works. See you then! Bo')
+  await saved(bo.page)
+
+  await ann.page.getByRole('button', { name: 'Reply', exact: true }).click()
+  for (const { page } of [ann, bo]) {
+    await page.getByRole('region', { name: 'Reply of ann' }).getByText('Oh hello Maya').waitFor()
+    await text(page).toBe('')
+  }
+  const left = await ann.page.evaluate(async () => {
+    const headers = { authorization: 'Bearer dev.local.ann' }
+    return (await (await fetch('/state/app:inbox?prefix=drafts/', { headers })).json()).items
+  })
+  expect(left).toEqual([])
+  expect([...ann.complaints, ...bo.complaints].filter((one) => !/409|ERR_FAILED/.test(one))).toEqual([])
+})
+
+test('words that both have changed are shown in two versions, and the chosen one holds for both', async () => {
+  const [ann, bo] = await both('e-2')
+  if (!ann || !bo) throw new Error('two windows')
+  await box(ann.page).fill('We pay on Friday.')
+  await text(bo.page).toBe('We pay on Friday.')
+  await saved(ann.page)
+  await deaf(ann.page)
+  await box(ann.page).fill('We pay on Monday.')
+  await box(bo.page).fill('We pay on Sunday.')
+  const versions = ann.page.getByRole('region', { name: 'Two versions of the reply' })
+  await versions.getByText('We pay on Sunday.').waitFor()
+  await versions.getByText('We pay on Monday.').waitFor()
+  await expectAccessible(ann.page)
+  await ann.page.unrouteAll()
+  await versions.getByRole('button', { name: 'Keep mine' }).click()
+  await text(bo.page).toBe('We pay on Monday.')
+  await bo.page.getByRole('button', { name: 'Discard' }).click()
+  for (const { page } of [ann, bo]) await text(page).toBe('')
+  expect([...ann.complaints, ...bo.complaints].filter((one) => !/409|ERR_FAILED/.test(one))).toEqual([])
+})
+
+test('what was typed is there after a reload, and the list shows that there is a draft', async () => {
+  const { page, complaints } = await openWindow(browser, `${server.url}inbox/e-4`, { as: 'cleo' })
+  await box(page).fill('Two things:')
+  await page.getByRole('button', { name: 'Back to the list' }).click()
+  await page.locator('button[data-email=e-4]').getByText('Draft', { exact: true }).waitFor()
+  await page.goto(`${server.url}inbox/e-4`)
+  await text(page).toBe('Two things:')
+  expect(complaints).toEqual([])
+})
+
+test('what others and the agent change is marked with who did it', async () => {
+  const eva = await openWindow(browser, `${server.url}inbox`, { as: 'eva' })
+  const fred = await openWindow(browser, `${server.url}inbox`, { as: 'fred' })
+  const row = (page: Page, id: string) =>
+    page
+      .getByRole('list', { name: 'Emails' })
+      .getByRole('listitem')
+      .filter({ has: page.locator(`[data-email=${id}]`) })
+  for (const { page } of [eva, fred]) await row(page, 'e-5').waitFor()
+
+  await fred.page.getByLabel('Message to the agent').fill('/label-email {"emailId":"e-5","add":["second-look"]}')
+  await fred.page.keyboard.press('Enter')
+  await row(eva.page, 'e-5').getByText('second-look').waitFor()
+  await row(eva.page, 'e-5').getByText('The agent, for fred has just changed it').waitFor({ state: 'attached' })
+  await row(fred.page, 'e-5').getByText('The agent has just changed it').waitFor({ state: 'attached' })
+  await expectAccessible(eva.page)
+
+  await fred.page.locator('[data-email=e-6]').click()
+  await row(eva.page, 'e-6').getByText('Looking at it: fred').waitFor({ state: 'attached' })
+  await eva.page
+    .getByRole('list', { name: 'Also here' })
+    .getByRole('button', { name: /^fred looks at/ })
+    .click()
+  await expect.poll(() => new URL(eva.page.url()).pathname).toBe('/app/inbox/e-6')
+  await fred.page.getByText('eva also here').waitFor()
+  await fred.page.getByRole('article').waitFor()
+  await fred.page.getByRole('button', { name: 'Archive', exact: true }).last().click()
+  await eva.page.getByText(/^fred archived “Icons/).waitFor()
+  expect([...eva.complaints, ...fred.complaints]).toEqual([])
+})

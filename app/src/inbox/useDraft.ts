@@ -1,0 +1,153 @@
+import { useCallback, useEffect, useReducer, useRef } from 'react'
+import { answer, api, idempotent } from '../api/client'
+import { ProblemError } from '../api/problem'
+import { sayTyping, stopTyping } from '../layout/typing'
+import type { Doc } from '../live/documents'
+import { useDocuments, useWriteDocument } from '../live/hooks'
+import { change, type Draft, EMPTY, mayWrite, type Version } from './draft'
+import { draftOf, SCOPE } from './email'
+
+/** `sending`: somebody has pressed the button, and the reply is on its way. */
+type Stored = { text: string; sending?: boolean }
+
+const PAUSE_MS = 500
+const RETRY_MS = 3000
+
+export type DraftEditor = {
+  draft: Draft
+  /** False until the document has been read. */
+  ready: boolean
+  /** Who wrote the document last. */
+  by?: string
+  sending: boolean
+  type: (text: string) => void
+  choose: (text: string) => void
+  send: () => Promise<void>
+  discard: () => Promise<void>
+}
+
+/** The reply to an email that everybody writes together: the document `drafts/<email>`. */
+export function useDraft(id: string): DraftEditor {
+  const key = draftOf(id)
+  const { data } = useDocuments(SCOPE, key)
+  const doc = data?.docs.get(key) as Doc<unknown> | undefined
+  const write = useWriteDocument(SCOPE)
+  const [draft, tell] = useReducer(change, EMPTY)
+  const newest = useRef(draft)
+  newest.current = draft
+  const apply = useCallback((event: Parameters<typeof change>[1]) => {
+    newest.current = change(newest.current, event)
+    tell(event)
+  }, [])
+
+  useEffect(() => {
+    if (data) apply({ type: 'told', version: versionOf(doc) })
+  }, [data, doc, apply])
+
+  const under = useRef<Promise<void>>(Promise.resolve())
+  /** Writes what is here; resolves when it is there, or when somebody must choose first. */
+  const save = useCallback(
+    (sending = false): Promise<void> => {
+      const { mine, base } = newest.current
+      apply({ type: 'writing' })
+      const written = write<Stored>(key, sending ? { text: mine, sending } : { text: mine }, base.rev).then(
+        ({ rev }) => apply({ type: 'written', rev }),
+        (error) => {
+          const told = isConflict(error)
+          if (told) apply({ type: 'told', version: versionOf(error.problem.current as Doc<unknown> | null) })
+          apply({ type: 'lost' })
+          if (!told || sending) throw error
+        },
+      )
+      under.current = written.catch(() => {})
+      return written
+    },
+    [apply, key, write],
+  )
+
+  const due = mayWrite(draft)
+  const { mine } = draft
+  // biome-ignore lint/correctness/useExhaustiveDependencies: every key that is pressed begins the pause anew
+  useEffect(() => {
+    if (!due) return
+    let timer = setTimeout(attempt, PAUSE_MS)
+    function attempt() {
+      if (mayWrite(newest.current)) save().catch(() => (timer = setTimeout(attempt, RETRY_MS)))
+    }
+    return () => clearTimeout(timer)
+  }, [due, mine, save])
+
+  // Who leaves the email, or the window, leaves nothing behind that is not written.
+  useEffect(() => {
+    const saveNow = () =>
+      void under.current.then(() => {
+        if (mayWrite(newest.current)) save().catch(() => {})
+      })
+    const hide = () => document.visibilityState === 'hidden' && saveNow()
+    document.addEventListener('visibilitychange', hide)
+    return () => {
+      document.removeEventListener('visibilitychange', hide)
+      stopTyping()
+      saveNow()
+    }
+  }, [save])
+
+  const remove = (ifRev?: number) =>
+    answer(api.DELETE('/state/{scope}/docs/{key}', { params: { path: { scope: SCOPE, key }, query: { ifRev } } }))
+
+  return {
+    draft,
+    ready: data !== undefined,
+    by: doc?.by.user,
+    sending: isRecord(doc?.value) && doc.value.sending === true,
+    type: (text) => {
+      sayTyping()
+      apply({ type: 'typed', text })
+    },
+    choose: (text) => apply({ type: 'chosen', text }),
+    async send() {
+      stopTyping()
+      await under.current
+      const body = newest.current.mine
+      // Of two who press the button, one writes this first, and the other one is told.
+      await save(true)
+      const { rev } = newest.current.base
+      try {
+        await answer(api.POST('/api/email', { body: { emailId: id, body }, params: { header: idempotent() } }))
+      } catch (error) {
+        void write<Stored>(key, { text: body }, rev).catch(() => {})
+        throw error
+      }
+      // Who has gone on writing meanwhile keeps that as the next draft.
+      await remove(rev).then(
+        () => apply({ type: 'told', version: { text: '', rev: 0 } }),
+        (error) => {
+          if (!isConflict(error)) throw error
+        },
+      )
+    },
+    async discard() {
+      stopTyping()
+      await under.current
+      apply({ type: 'typed', text: newest.current.base.text })
+      if (newest.current.base.rev > 0) await remove(newest.current.base.rev)
+    },
+  }
+}
+
+function versionOf(doc: Doc<unknown> | null | undefined): Version {
+  if (!doc) return { text: '', rev: 0 }
+  return { text: textOf(doc.value), rev: doc.rev, by: doc.by.user }
+}
+
+/** Anybody may write anything there. */
+function textOf(value: unknown): string {
+  const text = isRecord(value) ? value.text : value
+  return typeof text === 'string' ? text : ''
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+
+function isConflict(error: unknown): error is ProblemError {
+  return error instanceof ProblemError && error.code === 'conflict'
+}
