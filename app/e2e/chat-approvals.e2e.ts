@@ -122,3 +122,19 @@ test('a call that nobody answered is not carried out once the conversation goes 
   expect(await card(page).getByRole('button', { name: 'Approve' }).count()).toBe(0)
   expect(complaints).toEqual([])
 })
+
+test('whoever answers later is told that somebody else was faster', async () => {
+  const first = await openWindow(browser, server.url, { as: 'gus' })
+  await say(first.page, MAIL)
+  await card(first.page).getByRole('button', { name: 'Approve' }).waitFor()
+  // A window that hears of nothing.
+  const second = await openWindow(browser, 'about:blank', { as: 'gus' })
+  await second.page.route('**/events?*', (route) => route.abort())
+  await second.page.goto(first.page.url())
+  await card(second.page).getByRole('button', { name: 'Refuse' }).click()
+  await card(first.page).getByRole('button', { name: 'Approve' }).click()
+  await card(first.page).getByText('Approved by you').waitFor()
+  await card(second.page).getByRole('button', { name: 'Refuse it' }).click()
+  await card(second.page).getByText('Somebody else was faster').waitFor()
+  expect(first.complaints).toEqual([])
+})

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { CloudOff } from 'lucide-react'
-import { useCallback } from 'react'
+import { useCallback, useState } from 'react'
 import { answer, api } from '../api/client'
 import { wordsOf } from '../api/problem'
 import { useGo } from '../layout/usePlace'
@@ -32,9 +32,16 @@ export function ConversationView({ thread, history }: Props) {
   const go = useGo()
   const last = messages.at(-1)
 
+  const [said, setSaid] = useState(0)
+
   const send = (text: string) => {
+    setSaid((times) => times + 1)
     conversation.send(text)
     go({ pane: 'chat', thread })
+  }
+  const interrupt = (text: string) => {
+    setSaid((times) => times + 1)
+    void conversation.interrupt(text).catch((problem) => toast(wordsOf(problem), { kind: 'failed' }))
   }
   const edit = useCallback((message: string, text: string) => conversation.edit(message, text), [conversation])
   const again = useCallback(() => conversation.regenerate(conversation.chat.lastMessage?.id), [conversation])
@@ -50,7 +57,7 @@ export function ConversationView({ thread, history }: Props) {
   }
   return (
     <ThreadContext value={thread}>
-      <Scroller>
+      <Scroller said={said}>
         {messages.length === 0 && <Welcome onPick={send} />}
         <ol data-busy={isBusy || undefined} className="flex flex-col gap-5 p-4">
           {messages.map((message, at) => (
@@ -91,9 +98,7 @@ export function ConversationView({ thread, history }: Props) {
         key={extra.unsent}
         initial={extra.unsent}
         onSend={send}
-        onInterrupt={(text) =>
-          void conversation.interrupt(text).catch((problem) => toast(wordsOf(problem), { kind: 'failed' }))
-        }
+        onInterrupt={interrupt}
         onStop={stop}
         isBusy={isBusy}
         isStopping={extra.isStopping === true}

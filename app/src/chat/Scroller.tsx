@@ -1,19 +1,29 @@
 import { ArrowDown } from 'lucide-react'
-import { type ReactNode, useEffect, useRef, useState } from 'react'
+import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
 import { IconButton } from '../ui/IconButton'
 
 const NEAR = 48
 
+type Props = {
+  /** When it changes, the end is shown: the person has said something. */
+  said: number
+  children: ReactNode
+}
+
 /** Stays at the end while it grows, unless the person has scrolled up. */
-export function Scroller({ children }: { children: ReactNode }) {
+export function Scroller({ said, children }: Props) {
   const box = useRef<HTMLElement>(null)
   const content = useRef<HTMLDivElement>(null)
   const isAtEnd = useRef(true)
   const lastTop = useRef(0)
   const [isAway, setAway] = useState(false)
-  const toEnd = () => {
+  const toEnd = useCallback(() => {
+    isAtEnd.current = true
     if (box.current) box.current.scrollTop = box.current.scrollHeight
-  }
+  }, [])
+  useEffect(() => {
+    if (said > 0) toEnd()
+  }, [said, toEnd])
   useEffect(() => {
     // Before it is painted, so that nothing is seen to move.
     const observer = new ResizeObserver(() => {
@@ -44,10 +54,7 @@ export function Scroller({ children }: { children: ReactNode }) {
       {isAway && (
         <IconButton
           label="To the end"
-          onClick={() => {
-            isAtEnd.current = true
-            toEnd()
-          }}
+          onClick={toEnd}
           className="absolute bottom-3 left-1/2 -translate-x-1/2 rounded-full border border-line bg-raised shadow-float"
         >
           <ArrowDown size={16} aria-hidden />

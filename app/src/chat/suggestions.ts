@@ -5,7 +5,7 @@
 export const SUGGESTIONS = [
   { sentence: 'What is in my inbox?', text: '/list-emails {"limit":5}' },
   { sentence: 'Summarize the inbox', text: '/summarize-inbox {}' },
-  { sentence: 'Open the newest email beside the chat', text: '/navigate {"view":"email","emailId":"e-8"}' },
+  { sentence: 'Open an email beside the chat', text: '/navigate {"view":"email","emailId":"e-8"}' },
   { sentence: 'Label the first email as urgent', text: '/label-email {"emailId":"e-1","add":["urgent"]}' },
   {
     sentence: 'Write to Ann (asks you first)',

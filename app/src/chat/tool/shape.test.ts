@@ -10,6 +10,7 @@ test.each([
   ['a text of lines', 'a\nb', { kind: 'text', text: 'a\nb' }],
   ['names', ['a', 'b'], { kind: 'list', items: ['a', 'b'] }],
   ['emails', [email], { kind: 'emails', emails: [email] }],
+  ['a page of emails', { emails: [email], cursor: 'e-1' }, { kind: 'emails', emails: [email] }],
   [
     'names with numbers',
     [

@@ -20,6 +20,8 @@ export type EmailLine = { id: string; subject: string; from: string; date?: stri
 /** Longer texts stand on lines of their own. */
 const LONG = 80
 const MOST_COLUMNS = 4
+/** Where they are all that there is, nobody needs their name. */
+const SAYS_ITSELF: View['kind'][] = ['emails', 'chart', 'table']
 
 export function viewOf(value: unknown, depth = 0): View {
   if (value === undefined || value === null || value === '') return { kind: 'nothing' }
@@ -36,6 +38,8 @@ export function viewOf(value: unknown, depth = 0): View {
   }
   // Ids tell people little, as long as there is something else.
   const telling = facts.filter(([key]) => !isIdName(key))
+  const [only] = more
+  if (only && more.length + telling.length === 1 && SAYS_ITSELF.includes(only[1].kind)) return only[1]
   if (telling.length + more.length > 0) return { kind: 'facts', facts: telling, more }
   return facts.length === 0 ? { kind: 'nothing' } : { kind: 'facts', facts, more }
 }
@@ -68,7 +72,8 @@ function columnsOf(rows: Row[]): string[] {
   return (telling.length > 0 ? telling : flat).slice(0, MOST_COLUMNS)
 }
 
-const isIdName = (key: string) => /^id$|Id$/.test(key)
+/** Also the place of a next page: it is for whoever asks for it. */
+const isIdName = (key: string) => /^id$|Id$|^cursor$/.test(key)
 
 export function isScalar(value: unknown): value is Scalar {
   return value === null || ['string', 'number', 'boolean'].includes(typeof value)
