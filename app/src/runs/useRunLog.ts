@@ -69,6 +69,9 @@ async function follow(run: string, signal: AbortSignal, tell: Tell): Promise<voi
   }
 }
 
+/** Fewer chunks than this are no backlog any more. */
+const FEW = 100
+
 /** The number of the last chunk that has been read. */
 type Cursor = { after?: number }
 
@@ -82,7 +85,8 @@ async function readStored(run: string, cursor: Cursor, signal: AbortSignal, tell
     const last = page.events.at(-1)
     if (last) cursor.after = last.seq
     tell({}, page.events)
-    if (page.done || !last) return page.done
+    // A run writes on while it is read: what is left comes live.
+    if (page.done || page.events.length < FEW) return page.done
   }
 }
 
