@@ -8,6 +8,7 @@ import { useGo } from '../layout/usePlace'
 import { Button } from '../ui/Button'
 import { ErrorNote } from '../ui/ErrorNote'
 import { IconButton } from '../ui/IconButton'
+import { LongText } from '../ui/LongText'
 import { Spinner } from '../ui/Spinner'
 import { Time } from '../ui/Time'
 import { senderOf } from './email'
@@ -87,7 +88,9 @@ function Content({ email }: { email: OpenEmail }) {
         ))}
         <Mark id={email.id} />
       </div>
-      <div className="max-w-[68ch] leading-relaxed whitespace-pre-wrap foreign">{email.body}</div>
+      <div className="max-w-[68ch] leading-relaxed whitespace-pre-wrap foreign">
+        <LongText>{email.body}</LongText>
+      </div>
       {email.replies.map((reply) => (
         <section
           key={reply.id}
@@ -99,7 +102,9 @@ function Content({ email }: { email: OpenEmail }) {
             <span className="font-medium text-ink foreign">{reply.by}</span> replied
             <Time at={reply.date} className="ml-auto" />
           </p>
-          <div className="max-w-[68ch] whitespace-pre-wrap foreign">{reply.body}</div>
+          <div className="max-w-[68ch] whitespace-pre-wrap foreign">
+            <LongText>{reply.body}</LongText>
+          </div>
         </section>
       ))}
       <ReplyBox id={email.id} to={sender.name} />
