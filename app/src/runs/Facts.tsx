@@ -5,26 +5,28 @@ import { Time } from '../ui/Time'
 import type { Timeline } from './timeline'
 import { duration, STATUS, type Tone } from './words'
 
-/** The record of a run, and what its log adds up to. */
+/** The record of a run, and what its log adds up to. Each has its place from the start: nothing moves at the end. */
 export function Facts({ run, timeline }: { run: Run; timeline: Timeline }) {
   const { tokens } = timeline
+  const { inputTokens = 0, outputTokens = 0, cachedInputTokens = 0, reasoningTokens = 0 } = tokens ?? {}
+  const { createdAt, endedAt } = run
   const facts: [string, ReactNode][] = [
     ['Asked by', run.owner.user],
-    ['Began', <Time key="began" at={run.createdAt} />],
-    ['Ended', run.endedAt === undefined ? 'Not yet' : <Ended key="ended" run={run} at={run.endedAt} />],
+    ['Began', <Time key="began" at={createdAt} />],
+    ['Ended', endedAt === undefined ? NOT_YET : <Time key="ended" at={endedAt} />],
+    ['Took', endedAt === undefined ? NOT_YET : duration(endedAt - createdAt)],
     ['Attempts', run.attempt],
     ['Hand-overs', run.continuations],
     ['Steps', timeline.steps],
   ]
-  if (run.action) facts.push(['Action', <code key="action">{run.action}</code>])
-  if (tokens && !run.action) {
-    const cached = tokens.cachedInputTokens > 0 ? `, ${tokens.cachedInputTokens.toLocaleString()} cached` : ''
-    const thought = tokens.reasoningTokens > 0 ? `, ${tokens.reasoningTokens.toLocaleString()} thinking` : ''
-    facts.push(['Tokens in', `${tokens.inputTokens.toLocaleString()}${cached}`])
-    facts.push(['Tokens out', `${tokens.outputTokens.toLocaleString()}${thought}`])
+  if (run.action) {
+    facts.push(['Action', <code key="action">{run.action}</code>])
+  } else {
+    facts.push(['Tokens in', <Tokens key="in" count={inputTokens} part={cachedInputTokens} is="cached" />])
+    facts.push(['Tokens out', <Tokens key="out" count={outputTokens} part={reasoningTokens} is="thinking" />])
   }
   return (
-    <dl className="flex flex-wrap gap-x-7 gap-y-2 text-sm">
+    <dl className="grid grid-cols-[repeat(auto-fill,minmax(6.5rem,1fr))] gap-x-4 gap-y-2 text-sm">
       {facts.map(([name, value]) => (
         <div key={name} className="min-w-0">
           <dt className="text-xs text-ink-soft">{name}</dt>
@@ -35,11 +37,14 @@ export function Facts({ run, timeline }: { run: Run; timeline: Timeline }) {
   )
 }
 
-function Ended({ run, at }: { run: Run; at: number }) {
+const NOT_YET = '–'
+
+function Tokens({ count, part, is }: { count: number; part: number; is: string }) {
   return (
-    <>
-      <Time at={at} /> <span className="font-normal text-ink-soft">after {duration(at - run.createdAt)}</span>
-    </>
+    <span className="whitespace-nowrap">
+      {count.toLocaleString()}
+      {part > 0 && <span className="text-xs font-normal text-ink-soft"> {`${part.toLocaleString()} ${is}`}</span>}
+    </span>
   )
 }
 

@@ -25,6 +25,8 @@ function OneRun({ id }: { id: string }) {
   const log = useRunLog(id)
   const run = useRun(id, `${log.timeline.attemptAt} ${log.isOver}`)
   const error = run.error ?? log.error
+  // All at once, so that nothing moves.
+  const isRead = log.isOver || log.isLive
   useEffect(() => {
     const before = document.title
     document.title = 'Run · Tandem'
@@ -38,19 +40,19 @@ function OneRun({ id }: { id: string }) {
         <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
           <h1 className="text-xl font-semibold tracking-tight">{run.data?.action ? 'Action' : 'Run'}</h1>
           {run.data && <StatusBadge status={run.data.status} />}
-          <div className="flex flex-wrap gap-2 sm:ml-auto">
-            {run.data && !isOver(run.data) && <StopButton id={id} />}
+          <div className="flex w-full flex-wrap gap-2 sm:ml-auto sm:w-72 sm:flex-row-reverse">
             <CurlButton id={id} />
+            {run.data && !isOver(run.data) && <StopButton id={id} />}
           </div>
         </div>
         <p className="mt-0.5 font-mono text-xs text-ink-soft foreign">{id}</p>
-        {run.data && <Told run={run.data} log={log} />}
-        {run.data && <Facts run={run.data} timeline={log.timeline} />}
+        {run.data && isRead && <Told run={run.data} log={log} />}
+        {run.data && isRead && <Facts run={run.data} timeline={log.timeline} />}
       </header>
       {error ? (
         <ErrorNote error={error} onRetry={() => window.location.reload()} />
-      ) : log.isOver || log.isLive ? (
-        <Inspector log={log} isAction={run.data?.action !== undefined} />
+      ) : run.data && isRead ? (
+        <Inspector log={log} isAction={run.data.action !== undefined} />
       ) : (
         <div className="p-6">
           <Spinner label="Reading the log" />
@@ -65,8 +67,6 @@ function Told({ run, log }: { run: Run; log: RunLog }) {
   const next = useContinuedBy(run)
   return (
     <div className="mt-2 mb-4 flex flex-wrap gap-x-5 gap-y-1 text-sm">
-      {run.endReason && <p>{END_REASON[run.endReason]}</p>}
-      {!isOver(run) && <Silence log={log} />}
       {run.threadId && (
         <Link to="/threads/$thread" params={{ thread: run.threadId }} className={LINK}>
           Open the conversation
@@ -82,6 +82,8 @@ function Told({ run, log }: { run: Run; log: RunLog }) {
           Continued by the next run
         </Link>
       )}
+      {run.endReason && <p>{END_REASON[run.endReason]}</p>}
+      {!isOver(run) && <Silence log={log} />}
     </div>
   )
 }
