@@ -108,6 +108,28 @@ test('the server is killed in the middle of an answer and started again, and the
   expect(complaints.filter((complaint) => !isNetwork(complaint))).toEqual([])
 })
 
+test('an import goes on after the server was killed in its middle, and counts every email once', async () => {
+  const { page, complaints } = await openWindow(browser, wire.url, { as: 'fay' })
+  await say(page, '/import-emails {"count":2000}')
+  const bar = said(page).getByRole('progressbar', { name: 'Importing emails' })
+  const done = async () => Number(await bar.getAttribute('aria-valuenow'))
+  await expect.poll(done, { timeout: 20_000 }).toBeGreaterThan(200)
+  await server.kill()
+  wire.cut()
+  await server.restart()
+  wire.mend()
+  const card = said(page).getByRole('region', { name: 'Import 2,000 emails' })
+  await card.getByText('Done', { exact: true }).waitFor({ timeout: 60_000 })
+  await expect.poll(() => card.innerText()).toContain('2,000')
+  await page
+    .getByRole('region', { name: 'Inbox' })
+    .getByText(/^2,?008\b/)
+    .first()
+    .waitFor()
+  expect(await said(page).getByRole('alert').count()).toBe(0)
+  expect(complaints.filter((complaint) => !isNetwork(complaint))).toEqual([])
+}, 120_000)
+
 test('an answer goes on through windows that end and holders that give it away', async () => {
   const other = await serve({ ...WINDOWS, ...SOON_UP })
   const { page, complaints } = await openWindow(browser, other.url, { as: 'ann' })

@@ -11,11 +11,10 @@ import { ErrorNote } from '../ui/ErrorNote'
 import { toast } from '../ui/Toast'
 import { AssistantMessage } from './AssistantMessage'
 import { Composer } from './Composer'
-import { endingOf } from './ending'
+import { endingOf, failureInWords } from './ending'
 import { type History, runOf } from './history'
 import { Scroller } from './Scroller'
 import { ThreadContext } from './threadContext'
-import { errorInWords } from './tool/words'
 import { UserMessage } from './UserMessage'
 import { useConversation } from './useConversation'
 import { Welcome } from './Welcome'
@@ -44,7 +43,7 @@ export function ConversationView({ thread, history }: Props) {
     void conversation.interrupt(text).catch((problem) => toast(wordsOf(problem), { kind: 'failed' }))
   }
   const edit = useCallback((message: string, text: string) => conversation.edit(message, text), [conversation])
-  const again = useCallback(() => conversation.regenerate(conversation.chat.lastMessage?.id), [conversation])
+  const again = useCallback(() => conversation.again(), [conversation])
   const stop = () => void conversation.stop().catch((problem) => toast(wordsOf(problem), { kind: 'failed' }))
 
   if (extra.gone) {
@@ -107,7 +106,7 @@ export function ConversationView({ thread, history }: Props) {
   )
 }
 
-const inWords = (error: Error) => (error.constructor === Error ? new Error(errorInWords(error.message)) : error)
+const inWords = (error: Error) => (error.constructor === Error ? new Error(failureInWords(error.message)) : error)
 
 function Waiting({ isOffline }: { isOffline: boolean }) {
   return (

@@ -101,9 +101,15 @@ export class Conversation {
     this.ask(() => this.chat.sendMessage({ text, messageId: message }), text)
   }
 
-  /** Another answer in the place of this one. */
-  regenerate(message?: string): void {
-    this.ask(() => this.chat.regenerate({ messageId: message }))
+  /** Another answer in the place of the last one; what the server did not take is said again. */
+  again(): void {
+    const { error, lastMessage: last } = this.chat
+    if (error instanceof ProblemError && last?.role === 'user') {
+      this.chat.messages = this.chat.messages.slice(0, -1)
+      this.ask(() => this.chat.sendMessage(last))
+    } else {
+      this.ask(() => this.chat.regenerate({ messageId: last?.id }))
+    }
   }
 
   /** Stops the answer that is being written; of one that is only asked for, as soon as it is. */

@@ -1,5 +1,6 @@
 // How a run ended, where it did not end well. Pure.
 import type { Run } from '../api'
+import { errorInWords } from './tool/words'
 
 const WORDS: Record<string, string> = {
   never_claimed: 'Nobody was there to answer. Try again in a moment.',
@@ -20,4 +21,11 @@ export function endingOf(run: Pick<Run, 'status' | 'endReason'>): { text: string
   if (run.status === 'aborted') return { text: 'This answer was stopped.', failed: false }
   if (run.status !== 'failed') return undefined
   return { text: WORDS[run.endReason ?? ''] ?? 'The answer failed. Try again.', failed: true }
+}
+
+/** What a failed run said on its stream: its text ends with a code in brackets, whose words are plainer where there are some. */
+export function failureInWords(text: string): string {
+  const code = /\[([a-z_]+)\]\s*$/.exec(text)?.[1] ?? ''
+  // What a provider says itself may be the only thing that helps.
+  return (code !== 'model_failed' && WORDS[code]) || errorInWords(text)
 }

@@ -24,7 +24,7 @@ export function ApprovalCard({ name, call, run }: Props) {
     return (
       <p className="border-t border-line px-3 py-2.5 text-ink-soft">
         {decider.approved ? 'Approved' : 'Refused'} by <span className="foreign">{nameOf(decider.user)}</span>.
-        {overruled && ' Your answer came later.'} The rest of the calls still wait.
+        {overruled && ' Your answer came later.'}
       </p>
     )
   }
