@@ -12,6 +12,7 @@ mod lambda;
 mod latency;
 mod long_action;
 mod main_path;
+mod many_hands;
 mod one_run;
 mod reconnect;
 mod refusals;
