@@ -13,6 +13,7 @@ export const rootRoute = createRootRoute({
   errorComponent: ({ error, reset }) => <ErrorNote error={error} onRetry={reset} />,
   notFoundComponent: () => (
     <main>
+      <h1 className="sr-only">Not found</h1>
       <EmptyState icon={Compass} title="There is no such page">
         <Link to="/" className="text-accent underline">
           Go to the inbox
