@@ -12,10 +12,11 @@ dev: ## everything in one process on http://127.0.0.1:8787
 	@scripts/build-app.sh || echo "The user interface was not built; the endpoints work without it."
 	@$(CARGO) run --quiet --bin tandem -- dev $(ARGS)
 
-check: ## format, lints and the build of everything
+check: ## format, lints and the build of everything, the web application too
 	$(CARGO) fmt --all --check
 	rustfmt --check $(ACTIONS)
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	scripts/test-app.sh --check
 
 fmt: ## format everything
 	$(CARGO) fmt --all
@@ -37,6 +38,7 @@ test: test-quick ## every test; installs what it needs into .tools/
 	scripts/test-types.sh
 	scripts/test-openapi.sh
 	scripts/test-clients.sh
+	scripts/test-app.sh
 	scripts/test-lambda.sh
 
 torture-sample: ## a fixed sample of the faults below

@@ -113,6 +113,7 @@ test('what others and the agent change is marked with who did it', async () => {
   await row(eva.page, 'e-5').getByText('second-look').waitFor()
   await row(eva.page, 'e-5').getByText('The agent, for fred has just changed it').waitFor({ state: 'attached' })
   await row(fred.page, 'e-5').getByText('The agent has just changed it').waitFor({ state: 'attached' })
+  expect(await eva.page.getByText('has just changed it').count()).toBe(1)
   await expectAccessible(eva.page)
 
   await fred.page.locator('[data-email=e-6]').click()

@@ -88,7 +88,7 @@ function Content({ email }: { email: OpenEmail }) {
         ))}
         <Mark id={email.id} />
       </div>
-      <div className="max-w-[68ch] leading-relaxed whitespace-pre-wrap foreign">
+      <div className="max-w-[76ch] leading-relaxed whitespace-pre-wrap foreign">
         <LongText>{email.body}</LongText>
       </div>
       {email.replies.map((reply) => (
@@ -102,7 +102,7 @@ function Content({ email }: { email: OpenEmail }) {
             <span className="font-medium text-ink foreign">{reply.by}</span> replied
             <Time at={reply.date} className="ml-auto" />
           </p>
-          <div className="max-w-[68ch] whitespace-pre-wrap foreign">
+          <div className="max-w-[76ch] whitespace-pre-wrap foreign">
             <LongText>{reply.body}</LongText>
           </div>
         </section>

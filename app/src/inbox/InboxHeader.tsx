@@ -21,8 +21,8 @@ export function InboxHeader() {
   const [isWriting, setWriting] = useState(false)
   const open = view === 'summary' ? 'Summary' : view === 'memory' ? 'Memory' : archived ? 'Archive' : 'Inbox'
   return (
-    <header className="shrink-0 border-b border-line">
-      <div className="flex h-12 items-center gap-1 pr-3 pl-2">
+    <header className="shrink-0">
+      <div className="flex h-12 items-center gap-1 border-b border-line pr-3 pl-2">
         <h2 className="sr-only">{open}</h2>
         <nav aria-label="Inbox views" className="flex min-w-0 flex-1">
           {VIEWS.map(({ name, to }) => (

@@ -35,7 +35,7 @@ export function SearchBar() {
     input.current?.focus()
   }
   return (
-    <search className="flex items-center gap-2 px-4 pb-3">
+    <search className="flex items-center gap-2 px-4 pt-3 pb-1">
       <div className="relative min-w-0 flex-1">
         <Search size={15} aria-hidden className="pointer-events-none absolute top-2.5 left-3 text-ink-soft" />
         <input

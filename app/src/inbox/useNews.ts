@@ -1,4 +1,4 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
 import type { Author } from '../api'
 import { useGo } from '../layout/usePlace'
@@ -7,7 +7,7 @@ import { useLiveEvents } from '../live/hooks'
 import { documentsKey } from '../live/keys'
 import { whoAmI } from '../session/session'
 import { toast } from '../ui/Toast'
-import { EMAILS, idOf, SCOPE, type StoredEmail } from './email'
+import { EMAILS, type Email, idOf, SCOPE, type StoredEmail } from './email'
 import { recent } from './recent'
 
 type Gone = { id: string; subject: string; who: string }
@@ -29,15 +29,32 @@ export function useNews(): void {
     if (event.type !== 'state' || event.scope !== SCOPE || !event.key.startsWith(EMAILS) || !('value' in event)) return
     if (isMine(event.by)) return
     const id = idOf(event.key)
-    recent.tell(id, event.by)
-    // The cache still holds what was there before.
-    const have = cache.getQueryData<Documents>(documentsKey(SCOPE, EMAILS))?.docs.get(event.key)
-    const before = have?.value as StoredEmail | undefined
     const now = event.value as StoredEmail
+    const before = asItWas(cache, event.key)
+    // The first change of an inbox writes its samples down: those that stay as they are have not changed.
+    if (before && isSame(before, now)) return
+    recent.tell(id, event.by)
     if (!before || before.archived || !now.archived) return
     if (gone.current.length === 0) setTimeout(say, 400)
     gone.current.push({ id, subject: now.subject, who: whoseName(event.by) })
   })
+}
+
+type Seen = Pick<Email, 'archived' | 'answered' | 'unread' | 'labels'>
+
+/** The cache still holds what was there before: the document, or the sample that the actions told of. */
+function asItWas(cache: QueryClient, key: string): Seen | undefined {
+  const docs = cache.getQueryData<Documents>(documentsKey(SCOPE, EMAILS))?.docs
+  const doc = docs?.get(key)
+  if (doc) return doc.value as StoredEmail
+  if (!docs || docs.size > 0) return undefined
+  const listed = cache.getQueriesData<Email[]>({ queryKey: ['listed'] }).flatMap(([, emails]) => emails ?? [])
+  return listed.find(({ id }) => id === idOf(key))
+}
+
+export function isSame(before: Seen, now: Seen): boolean {
+  const told = ({ archived, answered, unread, labels }: Seen) => JSON.stringify([archived, answered, unread, labels])
+  return told(before) === told(now)
 }
 
 export const isMine = (by: Author) => by.caller !== 'agent' && by.user === whoAmI().user
