@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { expectAccessible, launch } from './lib/browser'
 import { AUDIENCE, CLIENT, type IssuerServer, startIssuer } from './lib/issuer'
 import { type Server, serveParts } from './lib/server'
@@ -66,6 +66,7 @@ test('a sign-in that is refused is told, with a way to try again', async () => {
 /** A window of a deployment whose `config.json` names the issuer; and the tokens that it sends. */
 async function visit(url: string) {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, bypassCSP: true })
+  onTestFinished(() => context.close())
   const page = await context.newPage()
   page.setDefaultTimeout(15_000)
   const oidc = { authority: issuer.url, clientId: CLIENT }

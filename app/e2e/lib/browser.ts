@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import AxeBuilder from '@axe-core/playwright'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { expect } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 
 const SCREENSHOTS = join(import.meta.dirname, '../../../docs/screenshots')
 const WIDE = { width: 1440, height: 900 }
@@ -28,13 +28,15 @@ export function launch(): Promise<Browser> {
 
 export type Window = { page: Page; context: BrowserContext; complaints: string[] }
 
-/** A window of its own, as this dev person. `complaints` are uncaught errors and what the console calls an error. */
+/** A window of its own until the test ends, as this dev person. `complaints` are uncaught errors and what the console calls an error. */
 export async function openWindow(
   browser: Browser,
   url: string,
   options: { as?: string; size?: typeof WIDE } = {},
 ): Promise<Window> {
   const context = await browser.newContext({ viewport: options.size ?? WIDE, locale: 'en-GB' })
+  // Windows of earlier tests would go on working, and be somebody who is here.
+  onTestFinished(() => context.close())
   const page = await context.newPage()
   page.setDefaultTimeout(15_000)
   const complaints: string[] = []
