@@ -33,12 +33,11 @@ test('who signs in acts under their own name, stays signed in, and signs out', a
   await page.getByRole('button', { name: 'Reply', exact: true }).click()
   await page.getByRole('region', { name: 'Reply of ada~7C7' }).waitFor()
 
-  const first = tokens.at(-1)
   await expect.poll(() => issuer.grants, { timeout: 20_000 }).toContain('refresh_token')
   await page.getByLabel('Message to the agent').fill('@say 3 every 0')
   await page.keyboard.press('Enter')
   await page.getByText('w1 w2 w3').waitFor()
-  expect(tokens.at(-1)).not.toBe(first)
+  expect(tokens.at(-1)).not.toBe(tokens[0])
 
   // Another load needs no page of the issuer.
   const grants = issuer.grants.filter((grant) => grant === 'authorization_code').length
