@@ -18,7 +18,6 @@ test('a first visit leads to a first answer, which is still there after a reload
   const { page, complaints } = await openWindow(browser, server.url)
   await page.getByText('Work on the inbox together').waitFor()
   await expectAccessible(page)
-  await screenshot(page, 'first-visit')
 
   await page.getByLabel('Message to the agent').fill('@say 6 every 20ms')
   await page.keyboard.press('Enter')

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { expectAccessible, launch, openWindow } from './lib/browser'
+import { expectAccessible, launch, openWindow, screenshot } from './lib/browser'
 import { type Server, serve } from './lib/server'
 
 let server: Server
@@ -33,6 +33,7 @@ test('two people write one reply: each sees the other write, and both sets of wo
   }
   await expect.poll(isSeen, { timeout: 15_000, interval: 500 }).toBe(true)
   await box(ann.page).fill('Hello, the 15th works.')
+  await screenshot(bo.page, 'reply')
   await text(bo.page).toBe('Hello, the 15th works.')
   await expectAccessible(bo.page)
 
