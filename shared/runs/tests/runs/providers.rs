@@ -171,3 +171,55 @@ async fn a_conversation_that_is_too_long_is_shortened_and_goes_on() {
         assert_eq!(sent.last().map(holds), Some([false, true]));
     }
 }
+
+/// What holds of every history that a provider takes: roles alternate and begin with the user, and each call has its
+/// result in the next message.
+fn assert_valid(body: &Value) {
+    let messages = body["messages"].as_array().unwrap();
+    let mut called: Vec<&str> = Vec::new();
+    for (n, message) in messages.iter().enumerate() {
+        let blocks = message["content"].as_array().map_or(&[][..], Vec::as_slice);
+        let named = |kind: &str, field: &str| -> Vec<&str> {
+            let of_kind = blocks.iter().filter(|block| block["type"] == kind);
+            of_kind.map(|block| block[field].as_str().unwrap()).collect()
+        };
+        assert_eq!(message["role"], if n % 2 == 0 { "user" } else { "assistant" }, "message {n}");
+        assert_eq!(named("tool_result", "tool_use_id"), std::mem::take(&mut called), "message {n}");
+        called = named("tool_use", "id");
+    }
+    assert!(called.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_thread_of_400_turns_with_large_results_is_answered_by_a_model_with_a_small_window() {
+    const WINDOW: usize = 32_000;
+    // All of them take minutes in a debug build.
+    let turns = if std::env::var_os("TANDEM_REAL_TIMES").is_some() { 400 } else { 40 };
+    let provider = FakeProvider::echo_within(WINDOW);
+    let fact = r#"/remember {"name":"project","text":"The project is called Nightjar."}"#;
+    let (world, first, driven) = driven(&provider, fact, None).await;
+    assert!(matches!(driven, Driven::Ended(run) if run.status == RunStatus::Completed));
+    let mut most_requests = 0;
+    for turn in 1..turns {
+        let script =
+            if turn % 3 == 0 { "/list-emails {}\n\n/search-emails {\"query\":\"a\"}" } else { "/list-emails {}" };
+        let body = serde_json::json!({"message": script, "threadId": first.thread_id});
+        let chat = AgentChat::parse(body.to_string().as_bytes()).unwrap();
+        let before = provider.requests().len();
+        let run = world.runtime.start(&somebody(), &chat).await.unwrap().run;
+        let claim = world.runtime.claim(&run.run_id, 1, HolderKind::Background, false, None).await.unwrap().unwrap();
+        world.runtime.drive(claim, world.runtime.budget(HolderKind::Background, None)).await;
+        let ended = world.store.run(&run.run_id).await.unwrap().unwrap();
+        assert_eq!(ended.end_reason, Some(EndReason::Completed), "turn {turn}");
+        most_requests = most_requests.max(provider.requests().len() - before);
+    }
+    println!("at most {most_requests} requests for a turn of up to 3 steps");
+    let requests = provider.requests();
+    requests.iter().for_each(|request| assert_valid(&request.body));
+    let refused = requests.iter().filter(|request| request.body.to_string().len() / 4 > WINDOW).count();
+    println!("{} requests, {refused} of them too long", requests.len());
+    assert!(refused > 0, "the window is too large to show anything");
+    let last = &requests.last().unwrap().body;
+    assert!(!last["messages"].to_string().contains("Nightjar"), "the first turn is long left out");
+    assert!(last["system"].to_string().contains("Nightjar"), "and what it told is remembered: {}", last["system"]);
+}

@@ -41,18 +41,28 @@ struct Shared {
     requests: Mutex<Vec<Received>>,
     /// How often a request was answered with a failure, by its body; none: replies come from the queue.
     echoed: Option<Mutex<HashMap<Bytes, u32>>>,
+    /// Longest request, in tokens.
+    window: usize,
 }
+
+/// Bytes of a request that count as a token.
+const TOKEN: usize = 4;
 
 impl FakeProvider {
     /// Answers from a queue: see [`FakeProvider::serve`]. Needs a running tokio runtime.
     pub fn start() -> Self {
-        Self::run(None)
+        Self::run(None, usize::MAX)
     }
 
     /// Answers every request as the scripted model answers its last user message, so that any number of turns and
     /// steps needs no preparation. `@fail` counts how often the very same request came before.
     pub fn echo() -> Self {
-        Self::run(Some(Mutex::default()))
+        Self::echo_within(usize::MAX)
+    }
+
+    /// The same, and a request of more tokens than `window` is too long; four bytes of it are a token.
+    pub fn echo_within(window: usize) -> Self {
+        Self::run(Some(Mutex::default()), window)
     }
 
     /// Queues answers, one per request.
@@ -84,11 +94,11 @@ impl FakeProvider {
         ]
     }
 
-    fn run(echoed: Option<Mutex<HashMap<Bytes, u32>>>) -> Self {
+    fn run(echoed: Option<Mutex<HashMap<Bytes, u32>>>, window: usize) -> Self {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
         listener.set_nonblocking(true).expect("a socket");
         let address = listener.local_addr().expect("a bound socket");
-        let shared = Arc::new(Shared { replies: Mutex::default(), requests: Mutex::default(), echoed });
+        let shared = Arc::new(Shared { replies: Mutex::default(), requests: Mutex::default(), echoed, window });
         let app = Router::new().fallback(answer).with_state(shared.clone());
         // Without nodelay, pieces of a few bytes would wait for each other's acknowledgement.
         let listener = tokio::net::TcpListener::from_std(listener).expect("a tokio runtime").tap_io(|stream| {
@@ -118,6 +128,9 @@ async fn answer(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMap,
     };
     let body: Value = serde_json::from_slice(&bytes).unwrap_or_default();
     lock(&shared.requests).push(Received { wire, path, headers, body: body.clone() });
+    if bytes.len() / TOKEN > shared.window {
+        return failed(wire, &Problem::TooLong);
+    }
     if let Some(echoed) = &shared.echoed {
         let retry = lock(echoed).get(&bytes).copied().unwrap_or(0);
         return match echo::answer(wire, &body, retry).await {
