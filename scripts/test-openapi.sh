@@ -4,6 +4,7 @@
 #
 #   scripts/test-openapi.sh                  a minute
 #   EXAMPLES=500 scripts/test-openapi.sh     500 examples for each operation; further arguments go to `st run`
+#   TANDEM_BIN=...                           this program, instead of the one that cargo builds here
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target="${CARGO_TARGET_DIR:-$PWD/target}"
@@ -17,13 +18,13 @@ if [ "$(cat "$venv/installed" 2>/dev/null)" != "$package" ]; then
   "$venv/bin/pip" install --quiet --disable-pip-version-check "$package"
   echo "$package" >"$venv/installed"
 fi
-cargo build --quiet --bin tandem
+[ -n "${TANDEM_BIN:-}" ] || cargo build --quiet --bin tandem
 
 work="$(mktemp -d)"
 # Only what this script says: a key in the environment would choose a real model.
 env -i PATH="$PATH" HOME="$work" MODEL=scripted RUST_LOG="${RUST_LOG:-error}" OUTBOX_DIR="$work/outbox" \
   STREAM_WINDOW_MS=300 KEEP_ALIVE_MS=100 \
-  "$target/debug/tandem" dev --port 0 --data "$work/data" 2>"$work/log" &
+  "${TANDEM_BIN:-$target/debug/tandem}" dev --port 0 --data "$work/data" 2>"$work/log" &
 server=$!
 trap 'kill "$server" 2>/dev/null; wait "$server" 2>/dev/null || true; rm -rf "$work"' EXIT
 url=
