@@ -6,6 +6,8 @@ export default defineConfig({
     dir: import.meta.dirname,
     include: ['**/*.e2e.ts'],
     fileParallelism: false,
+    // A journey that fails and then passes is told as such in the report. Browsers on busy machines do that.
+    retry: 1,
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },
