@@ -23,8 +23,11 @@ const MAX_CALLS: usize = 32;
 impl Turn<'_> {
     /// Streams one complete answer into the log. An answer that breaks off is void: `reset-step`, and again,
     /// as long as that can help and fits before the soft timeout. A conversation that is too long is shortened until it
-    /// fits or only the current question is left.
+    /// fits or only the current question is left; later steps of the turn begin with what was left out.
     pub(crate) async fn ask(&mut self, model: &dyn Model, mut request: Request) -> Result<(FinishReason, Usage), Stop> {
+        for _ in 0..self.shortened {
+            shorten(&mut request.messages);
+        }
         loop {
             let error = match self.answer(model, request.clone()).await? {
                 Ok(finish) => return Ok(finish),
@@ -32,6 +35,7 @@ impl Turn<'_> {
             };
             if matches!(error, ModelError::ContextTooLong { .. }) && shorten(&mut request.messages) {
                 tracing::warn!(run = %self.run.run_id, messages = request.messages.len(), "the conversation is shortened");
+                self.shortened += 1;
                 self.reset_step().await?;
                 continue;
             }

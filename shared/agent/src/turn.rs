@@ -23,12 +23,14 @@ pub(crate) struct Turn<'a> {
     pub(crate) soft: Instant,
     pub(crate) hard: Instant,
     pub(crate) progressed: &'a AtomicBool,
+    /// How often the history was shortened for this turn: the next step begins with that.
+    pub(crate) shortened: u32,
 }
 
 pub(crate) async fn run(agent: &Agent, setup: Setup<'_>, log: &LogWriter) -> Turned {
     let Setup { run, transcript, soft, hard, progressed } = setup;
     let recorder = Recorder::new(log, transcript, run.run_id.clone(), run.attempt);
-    let mut turn = Turn { agent, run, caller: Caller::Agent, log: recorder, soft, hard, progressed };
+    let mut turn = Turn { agent, run, caller: Caller::Agent, log: recorder, soft, hard, progressed, shortened: 0 };
     let end = match turn.work().await {
         Ok(end) => end,
         Err(stop) => turn.stop(stop).await,
