@@ -1,5 +1,5 @@
 # The only commands that a person needs. Each says what it installs.
-.PHONY: dev fmt openapi types test test-quick torture torture-sample check build deploy deploy-ui logs rotate-keys
+.PHONY: app dev fmt openapi types test test-quick torture torture-sample check build deploy deploy-ui logs rotate-keys
 
 SHELL := /usr/bin/env bash
 CARGO ?= cargo
@@ -11,6 +11,9 @@ dev: ## everything in one process on http://127.0.0.1:8787
 	@$(CARGO) build --bin tandem
 	@scripts/build-app.sh || echo "The user interface was not built; the endpoints work without it."
 	@$(CARGO) run --quiet --bin tandem -- dev $(ARGS)
+
+app: ## the web application, built into app/dist
+	scripts/build-app.sh
 
 check: ## format, lints and the build of everything, the web application too
 	$(CARGO) fmt --all --check
