@@ -110,6 +110,14 @@ impl World {
     }
 }
 
+/// A turn by name in a thread by name, as the AI SDK's transports send it.
+pub(crate) fn chat(thread: &str, turn: &str, text: &str) -> AgentChat {
+    let part = serde_json::json!({"type": "text", "text": text});
+    let message = serde_json::json!({"id": turn, "role": "user", "parts": [part]});
+    let body = serde_json::json!({"id": thread, "messages": [message]}).to_string();
+    AgentChat::parse(body.as_bytes()).unwrap()
+}
+
 pub(crate) fn somebody() -> Principal {
     Principal { tenant: TenantId::new("t").unwrap(), user: UserId::new("u").unwrap(), roles: vec![] }
 }

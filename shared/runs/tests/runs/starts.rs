@@ -4,14 +4,7 @@ use futures::future::join_all;
 use tandem_protocol::AgentChat;
 use tandem_runs::StartError;
 
-use crate::harness::{World, quick, somebody};
-
-fn chat(thread: &str, turn: &str, text: &str) -> AgentChat {
-    let part = serde_json::json!({"type": "text", "text": text});
-    let message = serde_json::json!({"id": turn, "role": "user", "parts": [part]});
-    let body = serde_json::json!({"id": thread, "messages": [message]}).to_string();
-    AgentChat::parse(body.as_bytes()).unwrap()
-}
+use crate::harness::{World, chat, quick, somebody};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_same_turn_at_once_and_later_is_one_run() {

@@ -1,19 +1,13 @@
 //! Stopping in every state: before a turn has begun, for another turn, and while a person is asked.
 
 use futures::future::join_all;
-use serde_json::json;
 use tandem_protocol::{
     AgentChat, Caller, Chunk, HolderKind, Principal, Run, RunId, RunStatus, ThreadId, TurnId, UserId,
 };
 use tandem_runs::{Answer, DecideError, Driven, Runtime, StartError};
 use tandem_store::{Author, Scope, Thread};
 
-use crate::harness::{World, assert_whole, patient, somebody};
-
-fn chat(thread: &str, turn: &str, text: &str) -> AgentChat {
-    let message = json!({"id": turn, "role": "user", "parts": [{"type": "text", "text": text}]});
-    AgentChat::parse(json!({"id": thread, "messages": [message]}).to_string().as_bytes()).unwrap()
-}
+use crate::harness::{World, assert_whole, chat, patient, somebody};
 
 fn interrupting(thread: &str, turn: &str, text: &str) -> AgentChat {
     AgentChat { interrupts: true, ..chat(thread, turn, text) }
