@@ -19,6 +19,8 @@ const CALLS = {
   'read-email': { emailId: 'e-1' },
   email: { emailId: 'e-1', body: 'Thanks!' },
   'archive-email': { emailId: 'e-2' },
+  'unarchive-email': { emailId: 'e-2' },
+  'mark-email': { emailId: 'e-2', unread: true },
   'label-email': { emailId: 'e-1', add: ['mcp'] },
   'import-emails': { count: 3 },
   'summarize-inbox': {},

@@ -1,6 +1,6 @@
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual'
 import { Inbox, SearchX } from 'lucide-react'
-import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
+import { type KeyboardEvent, useCallback, useEffect, useRef, useState } from 'react'
 import { useShortcut } from '../layout/shortcuts'
 import { useOthers } from '../layout/useOthers'
 import { useGo, usePlace } from '../layout/usePlace'
@@ -11,8 +11,8 @@ import { ErrorNote } from '../ui/ErrorNote'
 import { Spinner } from '../ui/Spinner'
 import { EmailRow } from './EmailRow'
 import { draftOf, SCOPE } from './email'
-import { useArchive } from './useArchive'
 import { useEmails } from './useEmails'
+import { useFiling } from './useFiling'
 
 const ROW_PX = 84
 
@@ -26,7 +26,8 @@ export function EmailList() {
   const { emails, partial, error, retry } = useEmails({ label, archived, q })
   const drafts = useDocuments(SCOPE, 'drafts/').data?.docs
   const others = useOthers()
-  const archive = useArchive(() => {})
+  const { mutate } = useFiling()
+  const file = useCallback((emailId: string, archived: boolean) => mutate({ emailId, to: { archived } }), [mutate])
   const list = JSON.stringify({ label, archived, q })
   const [came] = useState(() => (left.list === list ? { ...left } : { offset: 0 }))
   const [active, setActive] = useState(came.email)
@@ -63,8 +64,12 @@ export function EmailList() {
   useShortcut('e', () => {
     const email = emails?.[at]
     if (!isInside() || !email || email.archived) return
-    archive.mutate(email.id)
+    file(email.id, true)
     focus(at + 1 < count ? at + 1 : at - 1)
+  })
+  useShortcut('m', () => {
+    const email = emails?.[at]
+    if (isInside() && email) mutate({ emailId: email.id, to: { unread: !email.unread } })
   })
   const isBack = useRef(came.email === undefined)
   useEffect(() => {
@@ -116,7 +121,7 @@ export function EmailList() {
                     readers={others.filter(({ activity }) => activity.email === email.id)}
                     onActive={setActive}
                     onOpen={leave}
-                    onArchive={archive.mutate}
+                    onFile={file}
                   />
                 </li>
               )

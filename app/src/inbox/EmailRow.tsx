@@ -1,5 +1,5 @@
 import clsx from 'clsx'
-import { Archive, PencilLine, Reply } from 'lucide-react'
+import { Archive, ArchiveRestore, PencilLine, Reply } from 'lucide-react'
 import { memo } from 'react'
 import { Face } from '../layout/Face'
 import { nameOf, type Other } from '../layout/useOthers'
@@ -22,11 +22,11 @@ type Props = {
   readers: Other[]
   onActive: (id: string) => void
   onOpen: (id: string) => void
-  onArchive: (id: string) => void
+  onFile: (id: string, archived: boolean) => void
 }
 
-/** A line of the list: opens the email, and archives it. */
-export function EmailRow({ email, words, isActive, hasDraft, readers, onActive, onOpen, onArchive }: Props) {
+/** A line of the list: opens the email, and archives it or puts it back. */
+export function EmailRow({ email, words, isActive, hasDraft, readers, onActive, onOpen, onFile }: Props) {
   const go = useGo()
   const tabIndex = isActive ? 0 : -1
   const open = () => {
@@ -73,19 +73,25 @@ export function EmailRow({ email, words, isActive, hasDraft, readers, onActive, 
           <Found words={words}>{email.snippet}</Found>
         </span>
       </button>
-      {!email.archived && <ArchiveButton email={email} tabIndex={tabIndex} onArchive={onArchive} />}
+      <FileButton email={email} tabIndex={tabIndex} onFile={onFile} />
     </div>
   )
 }
 
-const ArchiveButton = memo(function ArchiveButton({
-  email: { id, subject },
+const FileButton = memo(function FileButton({
+  email: { id, subject, archived },
   tabIndex,
-  onArchive,
-}: Pick<Props, 'email' | 'onArchive'> & { tabIndex: number }) {
+  onFile,
+}: Pick<Props, 'email' | 'onFile'> & { tabIndex: number }) {
+  const Icon = archived ? ArchiveRestore : Archive
   return (
-    <IconButton label={`Archive “${subject}”`} tabIndex={tabIndex} onClick={() => onArchive(id)} className="relative">
-      <Archive size={16} aria-hidden />
+    <IconButton
+      label={archived ? `Put “${subject}” back` : `Archive “${subject}”`}
+      tabIndex={tabIndex}
+      onClick={() => onFile(id, !archived)}
+      className="relative"
+    >
+      <Icon size={16} aria-hidden />
     </IconButton>
   )
 })

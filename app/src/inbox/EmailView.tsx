@@ -1,4 +1,4 @@
-import { Archive, ArrowLeft } from 'lucide-react'
+import { Archive, ArchiveRestore, ArrowLeft, Mail, MailOpen } from 'lucide-react'
 import { useEffect, useRef } from 'react'
 import { Face } from '../layout/Face'
 import { LIST } from '../layout/places'
@@ -16,20 +16,24 @@ import { Label } from './Label'
 import { LabelEditor } from './LabelEditor'
 import { Flash, Mark } from './Mark'
 import { ReplyBox } from './ReplyBox'
-import { useArchive } from './useArchive'
 import { type OpenEmail, useEmail } from './useEmails'
+import { useFiling } from './useFiling'
 
 /** One email, the replies to it, and the next reply. */
 export function EmailView({ id }: { id: string }) {
   const go = useGo()
   const { email, error, retry } = useEmail(id)
   const close = () => void go({ pane: 'inbox', email: undefined })
-  const archive = useArchive(close)
+  const filing = useFiling((to) => 'archived' in to && to.archived && close())
   const readers = useOthers().filter(({ activity }) => activity.email === id)
   useShortcut('u', close)
   useShortcut('e', () => {
-    if (email && !email.archived && !archive.isPending) archive.mutate(id)
+    if (email && !email.archived && !filing.isPending) filing.mutate({ emailId: id, to: { archived: true } })
   })
+  const mark = () => {
+    if (email && !filing.isPending) filing.mutate({ emailId: id, to: { unread: !email.unread } })
+  }
+  useShortcut('m', mark)
   return (
     <>
       <div className="flex h-12 shrink-0 items-center gap-2 border-b border-line px-2">
@@ -45,11 +49,20 @@ export function EmailView({ id }: { id: string }) {
           </p>
         )}
         <div className="ml-auto flex shrink-0 items-center gap-2">
-          {email && <LabelEditor id={id} labels={email.labels} />}
-          {email && !email.archived && (
-            <Button disabled={archive.isPending} onClick={() => archive.mutate(id)}>
-              <Archive size={15} aria-hidden /> Archive
-            </Button>
+          {email && (
+            <>
+              <IconButton label={email.unread ? 'Mark as read' : 'Mark as unread'} onClick={mark}>
+                {email.unread ? <MailOpen size={16} aria-hidden /> : <Mail size={16} aria-hidden />}
+              </IconButton>
+              <LabelEditor id={id} labels={email.labels} />
+              <Button
+                disabled={filing.isPending}
+                onClick={() => filing.mutate({ emailId: id, to: { archived: !email.archived } })}
+              >
+                {email.archived ? <ArchiveRestore size={15} aria-hidden /> : <Archive size={15} aria-hidden />}
+                {email.archived ? 'Put back' : 'Archive'}
+              </Button>
+            </>
           )}
         </div>
       </div>

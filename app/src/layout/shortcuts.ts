@@ -9,6 +9,7 @@ export const SHORTCUTS = [
   { keys: 'j', does: 'Next line of the list' },
   { keys: 'k', does: 'Previous line of the list' },
   { keys: 'e', does: 'Archive the open email, or the line in focus' },
+  { keys: 'm', does: 'Mark it as read or unread' },
   { keys: 'r', does: 'Reply to the open email' },
   { keys: 'l', does: 'Label the open email' },
   { keys: 'u', does: 'Back to the list' },

@@ -39,6 +39,8 @@ actions! {
     email,
     send_email,
     archive_email,
+    unarchive_email,
+    mark_email,
     label_email,
     import_emails,
     notify_webhook,

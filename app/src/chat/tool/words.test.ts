@@ -5,6 +5,8 @@ test.each([
   ['send-email', { to: 'ann@example.com' }, 'Send an email to ann@example.com'],
   ['import-emails', { count: 10000 }, 'Import 10,000 emails'],
   ['label-email', { emailId: 'e-1', add: ['a'], remove: ['b'] }, 'Label email e-1 +a −b'],
+  ['unarchive-email', { emailId: 'e-2' }, 'Put email e-2 back into the inbox'],
+  ['mark-email', { emailId: 'e-2', unread: false }, 'Mark email e-2 as read'],
   ['navigate', { view: 'email', emailId: 'e-3' }, 'Open email e-3'],
   ['navigate', { view: 'archive' }, 'Open the archive'],
   ['list-emails', undefined, 'List emails'],

@@ -11,6 +11,9 @@ const WORDS: Record<string, (input: Fields) => string> = {
   email: ({ emailId }) => `Reply to email ${emailId ?? ''}`,
   'send-email': ({ to }) => `Send an email${to ? ` to ${to}` : ''}`,
   'archive-email': ({ emailId }) => `Archive email ${emailId ?? ''}`,
+  'unarchive-email': ({ emailId }) => `Put email ${emailId ?? ''} back into the inbox`,
+  'mark-email': ({ emailId, unread }) =>
+    `Mark email ${emailId ?? ''}${typeof unread === 'boolean' ? ` as ${unread ? 'unread' : 'read'}` : ''}`,
   'label-email': ({ emailId, add, remove }) =>
     [`Label email ${emailId ?? ''}`, signed('+', add), signed('−', remove)].filter(Boolean).join(' '),
   'import-emails': ({ count }) => (count ? `Import ${amount(count)} emails` : 'Import emails'),

@@ -26,6 +26,25 @@ async fn an_untouched_inbox_shows_the_samples_and_keeps_them_when_it_is_changed(
 }
 
 #[tokio::test]
+async fn an_email_is_put_back_and_marked_as_often_as_somebody_likes() {
+    let inbox = Inbox::new().await;
+    inbox.call("archive-email", json!({"emailId": "e-2"})).await.unwrap();
+    for changed in [true, false] {
+        let back = inbox.call("unarchive-email", json!({"emailId": "e-2"})).await.unwrap();
+        assert_eq!((&back["emailId"], &back["changed"]), (&json!("e-2"), &json!(changed)));
+        assert_eq!(inbox.ids(json!({})).await, ids(1..=8));
+    }
+    let unread = inbox.ids(json!({"unread": true})).await;
+    for (mark, changed) in [(true, false), (false, true), (false, false), (true, true)] {
+        let input = json!({"emailId": unread[0], "unread": mark});
+        let marked = inbox.call("mark-email", input).await.unwrap();
+        assert_eq!((&marked["unread"], &marked["changed"]), (&json!(mark), &json!(changed)));
+        assert_eq!(inbox.ids(json!({"unread": true})).await.contains(&unread[0]), mark);
+    }
+    assert_eq!(inbox.ids(json!({"unread": true})).await, unread);
+}
+
+#[tokio::test]
 async fn a_reply_is_sent_once_and_shown_with_its_email() {
     let inbox = Inbox::new().await;
     let input = json!({"emailId": "e-1", "body": "Yes, the **15th** works."});
@@ -45,6 +64,9 @@ async fn refusals_say_what_is_wrong() {
     for (name, input, code) in [
         ("read-email", json!({"emailId": "e-9"}), "no_such_email"),
         ("archive-email", json!({"emailId": "e-9"}), "no_such_email"),
+        ("unarchive-email", json!({"emailId": "e-9"}), "no_such_email"),
+        ("mark-email", json!({"emailId": "e-9", "unread": true}), "no_such_email"),
+        ("mark-email", json!({"emailId": "e-1"}), "invalid_input"),
         ("read-email", json!({"emailId": "9"}), "invalid_input"),
         ("read-email", json!({"emailId": "e-1", "x": 1}), "invalid_input"),
         ("read-email", Value::Null, "invalid_input"),
