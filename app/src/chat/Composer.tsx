@@ -1,5 +1,5 @@
 import { ArrowUp, Square } from 'lucide-react'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { Button } from '../ui/Button'
 import { IconButton } from '../ui/IconButton'
 import { filesRefused, tooLong } from './sayable'
@@ -12,10 +12,12 @@ type Props = {
   isStopping: boolean
   /** What to begin with, such as what could not be sent. */
   initial?: string
+  /** Beside what is written. */
+  menu?: ReactNode
 }
 
 /** Enter sends, Shift+Enter is a new line. While an answer is being written, Ctrl+Enter stops it and sends. */
-export function Composer({ onSend, onInterrupt, onStop, isBusy, isStopping, initial = '' }: Props) {
+export function Composer({ onSend, onInterrupt, onStop, isBusy, isStopping, initial = '', menu }: Props) {
   const [text, setText] = useState(initial)
   const [refused, setRefused] = useState<string>()
   const trouble = refused ?? tooLong(text)
@@ -65,6 +67,7 @@ export function Composer({ onSend, onInterrupt, onStop, isBusy, isStopping, init
           }}
           className="field-sizing-content max-h-48 min-h-8 min-w-0 flex-1 resize-none bg-transparent px-2 py-1 outline-none placeholder:text-ink-soft"
         />
+        {menu}
         {isBusy && isSendable && (
           <Button primary disabled={isStopping} onClick={() => submit(onInterrupt)} title="Ctrl+Enter">
             Stop and send

@@ -34,6 +34,8 @@ export type Extra = {
 export class Conversation {
   readonly chat: Chat<Message>
   extra: Extra = {}
+  /** The model that the next answers are asked of; none for the default. */
+  model?: string
   private readonly line: Line
   private begin?: string
   /** Told while something else streamed: taken in order, after it. */
@@ -92,13 +94,13 @@ export class Conversation {
   /** `whenBusy` says what is to become of a run that somebody else has begun meanwhile. */
   send(text: string, whenBusy: 'reject' | 'interrupt' = 'reject'): void {
     this.change({ unsent: undefined })
-    this.ask(() => this.chat.sendMessage({ text }, { body: { whenBusy } }), text)
+    this.ask((body) => this.chat.sendMessage({ text }, { body: { ...body, whenBusy } }), text)
   }
 
   /** Says it differently: what followed is gone. */
   edit(message: string, text: string): void {
     if (this.isBusy) return
-    this.ask(() => this.chat.sendMessage({ text, messageId: message }), text)
+    this.ask((body) => this.chat.sendMessage({ text, messageId: message }, { body }), text)
   }
 
   /** Another answer in the place of the last one; what the server did not take is said again. */
@@ -106,9 +108,9 @@ export class Conversation {
     const { error, lastMessage: last } = this.chat
     if (error instanceof ProblemError && last?.role === 'user') {
       this.chat.messages = this.chat.messages.slice(0, -1)
-      this.ask(() => this.chat.sendMessage(last))
+      this.ask((body) => this.chat.sendMessage(last, { body }))
     } else {
-      this.ask(() => this.chat.regenerate({ messageId: last?.id }))
+      this.ask((body) => this.chat.regenerate({ messageId: last?.id, body }))
     }
   }
 
@@ -127,10 +129,10 @@ export class Conversation {
     this.send(text, 'interrupt')
   }
 
-  private ask(request: () => Promise<void>, text?: string): void {
+  private ask(request: (body: { model?: string }) => Promise<void>, text?: string): void {
     this.line.run = undefined
     this.change({ run: undefined })
-    this.request = request().then(() => {
+    this.request = request({ model: this.model }).then(() => {
       this.change({ isStopping: false })
       const { error } = this.chat
       if (error instanceof ProblemError && error.code === 'thread_busy') {

@@ -24,7 +24,7 @@ pub struct NativeBody {
     pub thread_id: Option<ThreadId>,
     /// Your name for the turn: the same request twice is one run.
     pub turn_id: Option<TurnId>,
-    /// A model of `MODELS`; without it the first one.
+    /// One of the `models` that `GET /api` lists; without it the default.
     #[schemars(length(min = 1))]
     pub model: Option<String>,
     /// What to do where the thread has a run under way.
@@ -43,7 +43,7 @@ pub struct AiSdkBody {
     pub trigger: Option<SentTrigger>,
     /// With `regenerate-message` the message to answer again, with `submit-message` the one that was edited.
     pub message_id: Option<MessageId>,
-    /// A model of `MODELS`; without it the first one.
+    /// One of the `models` that `GET /api` lists; without it the default.
     #[schemars(length(min = 1))]
     pub model: Option<String>,
     /// What to do where the thread has a run under way.

@@ -1,13 +1,8 @@
-import { useQuery } from '@tanstack/react-query'
-import { answer, api } from '../../api/client'
+import { useCatalogue } from '../useCatalogue'
 
 /** The catalogue's word about an action; null where it says nothing, undefined while it is read. */
 export function useAction(name: string) {
-  const { data, isError } = useQuery({
-    queryKey: ['catalogue'],
-    queryFn: ({ signal }) => answer(api.GET('/api', { signal })),
-    staleTime: Number.POSITIVE_INFINITY,
-  })
+  const { data, isError } = useCatalogue()
   if (isError) return null
   return data && (data.actions.find((action) => action.name === name) ?? null)
 }

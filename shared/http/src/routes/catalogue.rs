@@ -1,4 +1,4 @@
-//! `GET /api`: the actions that the caller may use.
+//! `GET /api`: the actions that the caller may use, and the models that a turn may name.
 
 use axum::Json;
 use axum::extract::State;
@@ -11,10 +11,22 @@ use crate::App;
 use crate::caller::{Caller, Through};
 use crate::description::{Operation, operation};
 
-/// The actions that the caller may use, in the application's order.
+/// What the caller may use.
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Catalogue {
+    /// In the application's order.
     actions: Vec<Listed>,
+    /// What `model` of a turn may name, the default first.
+    models: Vec<ListedModel>,
+}
+
+/// A model that may answer.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "CatalogueModel")]
+struct ListedModel {
+    id: String,
+    /// It answers where a turn names none.
+    default: bool,
 }
 
 /// An action, as it is called over HTTP.
@@ -62,12 +74,18 @@ pub(crate) fn about() -> Operation {
         "inputSchema": {"type": "object", "properties": {"emailId": {"type": "string"}}, "required": ["emailId"]},
         "outputSchema": {"type": "object", "properties": {"changed": {"type": "boolean"}}},
     });
-    operation("listActions", "Actions", "The actions that you may use")
-        .note("Each with its schemas. Actions that are not yours, or not called over HTTP, are left out.")
-        .gives::<Catalogue>(200, "The catalogue.", json!({"actions": [email]}))
+    let models = json!([{"id": "anthropic/claude-sonnet-5-5", "default": true}, {"id": "scripted", "default": false}]);
+    operation("listActions", "Actions", "The actions that you may use, and the models")
+        .note("Each action with its schemas. Actions that are not yours, or not called over HTTP, are left out.")
+        .gives::<Catalogue>(200, "The catalogue.", json!({"actions": [email], "models": models}))
 }
 
 pub(crate) async fn list(State(app): State<App>, Caller(principal): Caller, Through(door): Through) -> Json<Catalogue> {
-    let offered = app.runtime.agent().registry().offered(&principal, door);
-    Json(Catalogue { actions: offered.map(Listed::from).collect() })
+    let agent = app.runtime.agent();
+    let offered = agent.registry().offered(&principal, door);
+    let models = agent.models().names().zip(0..);
+    Json(Catalogue {
+        actions: offered.map(Listed::from).collect(),
+        models: models.map(|(id, n)| ListedModel { id: id.to_owned(), default: n == 0 }).collect(),
+    })
 }

@@ -76,7 +76,7 @@ impl Api {
             Some(value.to_owned())
         });
         let store = Store::new(engine.client(), "tandem");
-        let models = Arc::new(Models::from_env(|_| None).unwrap());
+        let models = Arc::new(Models::from_env(|name| (name == "MODELS").then(|| "openai/other".to_owned())).unwrap());
         let limits = Limits { max_steps: 10, max_output_tokens: 1000 };
         let agent = Agent::new(store.clone(), Arc::clone(&registry), models, "You are a test.", limits);
         let runtime = Runtime::new(store.clone(), agent, config.unwrap(), DispatchKeys::development(), None);

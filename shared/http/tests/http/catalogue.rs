@@ -1,4 +1,4 @@
-//! The catalogue, and the description beside the routes.
+//! The catalogue with the models, and the description beside the routes.
 
 use axum::http::Method;
 use serde_json::{Value, json};
@@ -31,6 +31,23 @@ async fn the_catalogue_is_what_the_caller_may_use() {
     assert_eq!((approval("call-out"), approval("add")), (json!("always"), json!("never")));
     let unknown = api.send(request(Method::GET, "/api", &[("authorization", "Bearer x")], "")).await;
     assert_eq!(unknown.problem(), (401, "unauthenticated"));
+}
+
+#[tokio::test]
+async fn a_turn_may_name_exactly_the_models_of_the_catalogue() {
+    let api = api().await;
+    let models = api.get("/api").await.body["models"].clone();
+    assert_eq!(models, json!([{"id": "scripted", "default": true}, {"id": "openai/other", "default": false}]));
+    for model in models.as_array().unwrap() {
+        let body = json!({"message": "hi", "model": model["id"]}).to_string();
+        let answer = api.send(request(Method::POST, "/api/agent-chat", &[("accept", "application/json")], &body)).await;
+        assert_eq!(answer.status, 202, "{answer:?}");
+    }
+    let unknown = api.post("/api/agent-chat", &json!({"message": "hi", "model": "openai/unknown"})).await;
+    assert_eq!(unknown.problem(), (400, "invalid_input"));
+    let fault = &unknown.body["errors"][0];
+    let told = "there is no model `openai/unknown` here; choose one of: scripted, openai/other";
+    assert_eq!((&fault["pointer"], &fault["detail"]), (&json!("/model"), &json!(told)));
 }
 
 #[tokio::test]
