@@ -1,11 +1,12 @@
-import { Link } from '@tanstack/react-router'
 import { getToolName, isToolUIPart } from 'ai'
-import { Copy, ListTree, RefreshCw } from 'lucide-react'
+import { Copy, RefreshCw } from 'lucide-react'
 import { memo } from 'react'
+import { RunLink } from '../layout/RunLink'
 import { IconButton } from '../ui/IconButton'
 import { LongText } from '../ui/LongText'
 import { toast } from '../ui/Toast'
 import { type Message, type Progress, runOf } from './history'
+import { leftOutInWords } from './leftOut'
 import { Markdown } from './Markdown'
 import { textOf } from './placing'
 import { type Call, ToolCard } from './tool/ToolCard'
@@ -27,6 +28,7 @@ export const AssistantMessage = memo(function AssistantMessage({
   onRegenerate,
 }: Props) {
   const run = runOf(message)
+  const leftOut = message.metadata?.leftOut && leftOutInWords(message.metadata.leftOut)
   const progress = new Map<string, Progress>()
   for (const part of message.parts) if (part.type === 'data-progress' && part.id) progress.set(part.id, part.data)
   return (
@@ -48,12 +50,14 @@ export const AssistantMessage = memo(function AssistantMessage({
               call={isPassed ? passed(part) : part}
               progress={progress.get(part.toolCallId)}
               run={run}
+              decidedBy={message.metadata?.decidedBy?.[part.toolCallId]}
               onRetry={onRegenerate}
             />
           )
         }
         return null
       })}
+      {leftOut && <p className="text-xs text-ink-soft">{leftOut}</p>}
       {!isStreaming && (
         <div className="-mt-1 -ml-1.5 flex opacity-60 transition-opacity group-hover:opacity-100 focus-within:opacity-100">
           {textOf(message) && (
@@ -66,17 +70,7 @@ export const AssistantMessage = memo(function AssistantMessage({
               <RefreshCw size={14} aria-hidden />
             </IconButton>
           )}
-          {run && (
-            <Link
-              to="/runs/$run"
-              params={{ run }}
-              aria-label="Look at the run"
-              title="Look at the run"
-              className="inline-flex size-7 items-center justify-center rounded-md text-ink-soft transition-colors hover:bg-hover hover:text-ink"
-            >
-              <ListTree size={14} aria-hidden />
-            </Link>
-          )}
+          {run && <RunLink run={run} iconOnly />}
         </div>
       )}
     </div>

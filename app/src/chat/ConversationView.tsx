@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { CloudOff } from 'lucide-react'
-import { useCallback, useState } from 'react'
+import { useCallback, useEffect, useState } from 'react'
 import { answer, api } from '../api/client'
 import { wordsOf } from '../api/problem'
+import { RunLink } from '../layout/RunLink'
 import { useGo } from '../layout/usePlace'
 import { useLiveStatus } from '../live/hooks'
 import { Button } from '../ui/Button'
@@ -13,6 +14,8 @@ import { AssistantMessage } from './AssistantMessage'
 import { Composer } from './Composer'
 import { endingOf, failureInWords } from './ending'
 import { type History, runOf } from './history'
+import { ModelMenu } from './model/ModelMenu'
+import { useModel } from './model/useModel'
 import { Scroller } from './Scroller'
 import { ThreadContext } from './threadContext'
 import { UserMessage } from './UserMessage'
@@ -21,15 +24,16 @@ import { Welcome } from './Welcome'
 
 type Props = { thread: string; history: History }
 
-/** The newest messages; the others are laid out when they come into sight. */
-const ALWAYS_LAID_OUT = 12
-
 /** One conversation: what was said, and a place to say something. */
 export function ConversationView({ thread, history }: Props) {
   const { conversation, messages, isBusy, status, error, extra } = useConversation(thread, history)
   const isOffline = useLiveStatus() === 'offline'
   const go = useGo()
   const last = messages.at(-1)
+  const choice = useModel(thread)
+  useEffect(() => {
+    conversation.model = choice.model
+  }, [conversation, choice.model])
 
   const [said, setSaid] = useState(0)
 
@@ -59,15 +63,8 @@ export function ConversationView({ thread, history }: Props) {
       <Scroller said={said}>
         {messages.length === 0 && <Welcome onPick={send} />}
         <ol data-busy={isBusy || undefined} className="flex flex-col gap-5 p-4">
-          {messages.map((message, at) => (
-            <li
-              key={message.id}
-              className={
-                at < messages.length - ALWAYS_LAID_OUT
-                  ? '[contain-intrinsic-size:auto_8rem] [content-visibility:auto]'
-                  : ''
-              }
-            >
+          {messages.map((message) => (
+            <li key={message.id}>
               {message.role === 'user' ? (
                 <UserMessage message={message} onEdit={edit} />
               ) : (
@@ -84,6 +81,12 @@ export function ConversationView({ thread, history }: Props) {
         </ol>
         {error && !isBusy && <ErrorNote error={inWords(error)} onRetry={again} />}
         {!error && !isBusy && last && <Ending run={runOf(last) ?? extra.run} onRetry={again} />}
+        {/* An answer of which nothing came has no place of its own for it. */}
+        {!isBusy && last?.role === 'user' && extra.run && (
+          <p className="-mt-2 px-4 pb-4">
+            <RunLink run={extra.run} />
+          </p>
+        )}
       </Scroller>
       <p role="status" className="sr-only">
         {isBusy ? 'The agent is answering.' : status === 'ready' && messages.length > 0 && 'The answer is complete.'}
@@ -101,6 +104,7 @@ export function ConversationView({ thread, history }: Props) {
         onStop={stop}
         isBusy={isBusy}
         isStopping={extra.isStopping === true}
+        menu={<ModelMenu {...choice} />}
       />
     </ThreadContext>
   )

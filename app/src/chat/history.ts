@@ -1,8 +1,16 @@
 import type { UIMessage } from 'ai'
 import { answer, api } from '../api/client'
 
-/** What the server adds to messages: who said it, and the run that answered. */
-export type Metadata = { author?: string; createdAt?: number; runId?: string; attempts?: number }
+/** What the server adds to messages: who said it, the run that answered, and who answered each call that asked. */
+export type Metadata = {
+  author?: string
+  createdAt?: number
+  runId?: string
+  attempts?: number
+  decidedBy?: Record<string, string>
+  /** What the model was not told, as the conversation is too long for it. */
+  leftOut?: { messages: number; characters: number }
+}
 /** How far a long call is. The part's id is that of the call. */
 export type Progress = { label: string; done: number; total?: number }
 export type Message = UIMessage<Metadata, { progress: Progress }> & { runId?: string }

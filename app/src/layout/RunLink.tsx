@@ -1,16 +1,26 @@
 import { Link } from '@tanstack/react-router'
-import { Activity } from 'lucide-react'
+import clsx from 'clsx'
+import { ListTree } from 'lucide-react'
 
-/** Leads to everything that happened in a run. */
-export function RunLink({ run, label = 'Look into this run' }: { run: string; label?: string }) {
+const LABEL = 'Look into this run'
+
+/** Leads to everything that happened in a run: in words, or as an icon among others. */
+export function RunLink({ run, iconOnly }: { run: string; iconOnly?: boolean }) {
   return (
     <Link
       to="/runs/$run"
       params={{ run }}
-      className="inline-flex min-h-6 items-center gap-1.5 text-xs text-ink-soft underline-offset-3 hover:text-ink hover:underline"
+      aria-label={iconOnly ? LABEL : undefined}
+      title={iconOnly ? LABEL : undefined}
+      className={clsx(
+        'inline-flex items-center text-ink-soft transition-colors hover:text-ink',
+        iconOnly
+          ? 'size-7 justify-center rounded-md hover:bg-hover'
+          : 'min-h-6 gap-1.5 text-xs underline-offset-3 hover:underline',
+      )}
     >
-      <Activity size={13} aria-hidden />
-      {label}
+      <ListTree size={14} aria-hidden />
+      {!iconOnly && LABEL}
     </Link>
   )
 }

@@ -2,12 +2,12 @@ import clsx from 'clsx'
 import type { ReactNode } from 'react'
 import type { Run } from '../api'
 import { Time } from '../ui/Time'
-import type { Timeline } from './timeline'
-import { duration, STATUS, type Tone } from './words'
+import type { LeftOut, Timeline } from './timeline'
+import { count, duration, STATUS, type Tone } from './words'
 
 /** The record of a run, and what its log adds up to. Each has its place from the start: nothing moves at the end. */
 export function Facts({ run, timeline }: { run: Run; timeline: Timeline }) {
-  const { tokens } = timeline
+  const { tokens, leftOut } = timeline
   const { inputTokens = 0, outputTokens = 0, cachedInputTokens = 0, reasoningTokens = 0 } = tokens ?? {}
   const { createdAt, endedAt } = run
   const facts: [string, ReactNode][] = [
@@ -24,6 +24,7 @@ export function Facts({ run, timeline }: { run: Run; timeline: Timeline }) {
   } else {
     facts.push(['Tokens in', <Tokens key="in" count={inputTokens} part={cachedInputTokens} is="cached" />])
     facts.push(['Tokens out', <Tokens key="out" count={outputTokens} part={reasoningTokens} is="thinking" />])
+    if (leftOut) facts.push(['Left out', leftOutOf(leftOut)])
   }
   return (
     <dl className="grid grid-cols-[repeat(auto-fill,minmax(6.5rem,1fr))] gap-x-4 gap-y-2 text-sm">
@@ -38,6 +39,11 @@ export function Facts({ run, timeline }: { run: Run; timeline: Timeline }) {
 }
 
 const NOT_YET = '–'
+
+const leftOutOf = ({ messages, characters }: LeftOut) =>
+  [messages > 0 && count(messages, 'message'), characters > 0 && count(characters, 'character')]
+    .filter(Boolean)
+    .join(', ')
 
 function Tokens({ count, part, is }: { count: number; part: number; is: string }) {
   return (

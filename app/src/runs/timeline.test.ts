@@ -141,7 +141,9 @@ test('an approval is asked for, answered and carried out', () => {
     { type: 'tool-approval-response', approvalId: 'a', approved: false },
     { type: 'tool-output-denied', toolCallId: 'a' },
   ]
-  expect(only(items(...asked, ...refused), 'call')[0]).toMatchObject({ approval: 'refused', outcome: { is: 'denied' } })
+  const told: Chunk = { type: 'message-metadata', messageMetadata: { decidedBy: { a: 'ann', other: 'bo' } } }
+  const answered = only(items(...asked, ...refused, told), 'call')[0]
+  expect(answered).toMatchObject({ approval: 'refused', decidedBy: 'ann', outcome: { is: 'denied' } })
 })
 
 test('changes of one scope within a step are one item', () => {

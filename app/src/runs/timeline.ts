@@ -10,6 +10,8 @@ export type Numbered = {
 /** As the provider counts them. */
 export type Tokens = { inputTokens: number; outputTokens: number; cachedInputTokens: number; reasoningTokens: number }
 
+export type LeftOut = { messages: number; characters: number }
+
 /** From the chunk `first` to the chunk `last`, both included. */
 type Span = { first: number; last: number }
 
@@ -43,6 +45,8 @@ export type Call = Span & {
   intents: number[]
   outcome?: { seq: number; is: Outcome; text?: string }
   approval?: 'asked' | 'agreed' | 'refused'
+  /** Who answered. */
+  decidedBy?: string
   progress?: Schemas['ProgressData']
   isVoid?: boolean
 }
@@ -62,6 +66,8 @@ export type Timeline = {
   count: number
   steps: number
   tokens?: Tokens
+  /** What the model was not told, as the conversation is too long for it. */
+  leftOut?: LeftOut
   end?: End
   /** Where in `items` the newest attempt and the open step are; -1: there is none. */
   attemptAt: number
@@ -78,7 +84,7 @@ export const GAP_MS = 2000
 export function fold(before: Timeline, chunks: readonly Numbered[]): Timeline {
   if (chunks.length === 0) return before
   const items = [...before.items]
-  let { tokens, end, count, lastArrival, steps, attemptAt, stepAt } = before
+  let { tokens, leftOut, end, count, lastArrival, steps, attemptAt, stepAt } = before
 
   /** The newest item that fits, from the end back. */
   const find = <K extends Item['kind']>(kind: K, fits: (item: Extract<Item, { kind: K }>) => boolean) => {
@@ -199,9 +205,17 @@ export function fold(before: Timeline, chunks: readonly Numbered[]): Timeline {
       }
       case 'message-metadata':
       case 'finish': {
-        const usage = usageOf(chunk.messageMetadata)
+        const told = (chunk.messageMetadata ?? {}) as Metadata
+        const usage = told.usage && { ...NO_TOKENS, ...told.usage }
         if (usage && stepAt >= 0) change<Step>(stepAt, { tokens: difference(usage, tokens) })
         tokens = usage ?? tokens
+        leftOut = told.leftOut ?? leftOut
+        for (const [id, decidedBy] of Object.entries(told.decidedBy ?? {})) {
+          change<Call>(
+            find('call', (one) => one.id === id),
+            { decidedBy },
+          )
+        }
         break
       }
     }
@@ -210,7 +224,7 @@ export function fold(before: Timeline, chunks: readonly Numbered[]): Timeline {
       items.push(end)
     }
   }
-  return { items, count, steps, tokens, end, attemptAt, stepAt, lastArrival }
+  return { items, count, steps, tokens, leftOut, end, attemptAt, stepAt, lastArrival }
 }
 
 /** Whether the chunk is one of those that the item is made of. */
@@ -241,10 +255,9 @@ function voidStep(items: Item[], step: number): void {
   }
 }
 
-function usageOf(metadata: unknown): Tokens | undefined {
-  const usage = (metadata as { usage?: Partial<Tokens> } | null | undefined)?.usage
-  return usage && { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0, ...usage }
-}
+/** What is told of the message so far. */
+type Metadata = { usage?: Partial<Tokens>; leftOut?: LeftOut; decidedBy?: Record<string, string> }
+const NO_TOKENS: Tokens = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 }
 
 /** The log counts all tokens of the message so far. */
 function difference(now: Tokens, before: Tokens | undefined): Tokens {

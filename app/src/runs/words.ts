@@ -125,9 +125,10 @@ function described(item: Item, { timeline: { attemptAt, items }, isOver, isActio
 }
 
 function outcomeOf(call: Extract<Item, { kind: 'call' }>, isOver: boolean): { told: string; tone: Tone } {
-  const { outcome, approval, progress, intents, ready } = call
-  if (outcome?.is === 'output') return { told: 'done', tone: 'good' }
-  if (outcome?.is === 'denied') return { told: 'refused by a person', tone: 'void' }
+  const { outcome, approval, decidedBy, progress, intents, ready } = call
+  const agreed = approval === 'agreed' && decidedBy ? `, as ${decidedBy} agreed` : ''
+  if (outcome?.is === 'output') return { told: `done${agreed}`, tone: 'good' }
+  if (outcome?.is === 'denied') return { told: `refused by ${decidedBy ?? 'a person'}`, tone: 'void' }
   if (outcome?.is === 'unusable') return { told: `its input cannot be used: ${outcome.text}`, tone: 'bad' }
   if (outcome) return { told: `failed: ${outcome.text}`, tone: 'bad' }
   if (call.isVoid) return { told: 'void', tone: 'void' }

@@ -1,5 +1,6 @@
 //! Calls that a person must agree to: which they are, and what is said in the log once somebody has decided.
 
+use serde_json::{Map, Value, json};
 use tandem_actions::{Entry, NeedsApproval};
 use tandem_protocol::{CallState, Caller, Chunk, ToolCall};
 use tandem_store::{Decision, PendingApproval};
@@ -24,17 +25,26 @@ impl Turn<'_> {
     pub(crate) async fn announce(&mut self, decisions: &[PendingApproval]) -> Result<bool, Stop> {
         let open = self.last_calls(|state| matches!(state, CallState::AwaitingApproval | CallState::Ready));
         let mut chunks = Vec::new();
+        let mut by = self.decided_by();
         for PendingApproval { call, decision, .. } in decisions {
             let call = open.iter().find(|open| open.id == *call);
             if let (Some(call), Some(decision)) = (call, decision) {
                 chunks.extend(said(call, decision)?);
+                by.insert(call.id.to_string(), json!(decision.by));
             }
         }
         if chunks.is_empty() {
             return Ok(false);
         }
+        chunks.push(Chunk::MessageMetadata { message_metadata: json!({"decidedBy": by}) });
         self.log.commit(chunks).await?;
         Ok(true)
+    }
+
+    /// Who answered what the message has asked so far, by call.
+    fn decided_by(&self) -> Map<String, Value> {
+        let known = self.log.transcript.metadata.as_ref().and_then(|metadata| metadata.get("decidedBy"));
+        known.and_then(Value::as_object).cloned().unwrap_or_default()
     }
 }
 

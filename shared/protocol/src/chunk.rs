@@ -91,7 +91,8 @@ pub enum Chunk {
     /// What the open step has shown so far is void; the same step goes on.
     ResetStep,
     FinishStep,
-    /// What is known about the message so far (`usage`); later values replace earlier ones key by key.
+    /// What is known about the message so far: `usage`, and `decidedBy`, who answered each call that asked a person;
+    /// later values replace earlier ones key by key.
     MessageMetadata {
         message_metadata: Value,
     },

@@ -1,15 +1,12 @@
 import type { Call } from '../tool/ToolCard'
-import { nameOf, useDecider } from './useApproval'
+import { nameOf } from './useApproval'
 
 /** What a person said to a call, and who. */
-export function Decision({ call }: { call: Call }) {
-  const decider = useDecider(call.toolCallId)
+export function Decision({ call, by }: { call: Call; by?: string }) {
   const { approved, reason } = call.approval ?? {}
   if (reason === 'superseded') {
     return <Line>The conversation went on without an answer, so this was not carried out.</Line>
   }
-  // Somebody's word counts only as far as it is what holds.
-  const by = decider?.approved === approved ? decider?.user : undefined
   return (
     <Line>
       {approved ? 'Approved' : 'Refused'}

@@ -10,12 +10,12 @@ import { useThread } from '../threadContext'
 export type Said = { approved: boolean; input?: unknown; reason?: string }
 
 /**
- * Who answered is kept in the thread's scope, where the server signs it: runs and messages hold what was said, and not
- * by whom. It also shows an answer while other calls of the run still wait.
+ * A message tells who answered once the next run writes it. Until then, while other calls of the run still wait, a
+ * document of the thread's scope does.
  */
 const keyOf = (call: string) => `approvals/${call}`
 
-/** Who answered a call, where that is known. */
+/** Who answered a call whose message does not tell it yet. */
 export function useDecider(call: string): { user: string; approved: boolean } | undefined {
   const doc = useDocument<{ approved: boolean }>(`thread:${useThread()}`, keyOf(call))
   return doc ? { user: doc.by.user, approved: doc.value.approved } : undefined

@@ -19,12 +19,14 @@ type Props = {
   progress?: Progress
   /** The run that asked, for calls that wait for a person. */
   run?: string
+  /** Who answered, where it asked a person. */
+  decidedBy?: string
   /** Where what failed may be tried again. */
   onRetry?: () => void
 }
 
 /** A call of an action: what it does, how it stands, and what came out. */
-export const ToolCard = memo(function ToolCard({ name, call, progress, run, onRetry }: Props) {
+export const ToolCard = memo(function ToolCard({ name, call, progress, run, decidedBy, onRetry }: Props) {
   const { icon: Icon, label, look } = STATES[call.state]
   const words = callInWords(name, call.input)
   return (
@@ -43,7 +45,7 @@ export const ToolCard = memo(function ToolCard({ name, call, progress, run, onRe
           {onRetry && <Button onClick={onRetry}>Try again</Button>}
         </div>
       )}
-      {call.approval?.approved !== undefined && <Decision call={call} />}
+      {call.approval?.approved !== undefined && <Decision call={call} by={decidedBy} />}
       {call.state !== 'input-streaming' && call.state !== 'approval-requested' && <Data call={call} />}
     </section>
   )
@@ -57,6 +59,7 @@ function isSame(a: Props, b: Props): boolean {
     fields.every((field) => held(a.call)[field] === held(b.call)[field]) &&
     a.progress === b.progress &&
     a.run === b.run &&
+    a.decidedBy === b.decidedBy &&
     a.onRetry === b.onRetry
   )
 }

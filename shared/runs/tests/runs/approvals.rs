@@ -64,10 +64,10 @@ async fn a_call_that_needs_approval_ends_the_run_and_runs_in_the_next_one() {
     let log = world.log(&second.run_id).await;
     assert_whole(&log);
     let kinds: Vec<String> = log.iter().map(|(_, chunk)| kind(chunk)).collect();
-    let settled = ["tool-input-available", "tool-approval-request", "tool-approval-response", "data-call"];
+    let decided = ["tool-input-available", "tool-approval-request", "tool-approval-response", "message-metadata"];
     assert_eq!(kinds[..2], ["start", "data-attempt"]);
-    assert_eq!(kinds[2..6], settled, "{kinds:?}");
-    assert_eq!(kinds[6], "tool-output-available");
+    assert_eq!(kinds[2..6], decided, "{kinds:?}");
+    assert_eq!(kinds[6..8], ["data-call", "tool-output-available"], "{kinds:?}");
     // The message is one: what both runs said, kept as such.
     let kept = world.store.answer(&run.owner.tenant, &thread, &second.run_id).await.unwrap();
     assert_eq!(kept, said(&world, &second).await);
@@ -211,7 +211,28 @@ async fn in_a_shared_thread_only_who_asked_may_agree_and_others_may_refuse() {
     assert!(matches!(agreed, Err(DecideError::NotYours)), "{agreed:?}");
     let refused = world.runtime.decide(&other, &run, &calls[0], &no("not like this")).await.unwrap();
     let second = drive(&world.runtime, &next(&refused)).await;
-    assert_eq!((second.owner, world.outbox().len()), (run.owner, 0));
+    assert_eq!((&second.owner, world.outbox().len()), (&run.owner, 0));
+    assert_eq!(decided_by(&said(&world, &second).await), json!({(calls[0].as_str()): other.user}));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_tells_who_answered_each_of_its_calls() {
+    let world = World::new(patient()).await;
+    let (run, first) = asked(&world, &format!("{SEND}\n\n{SEND}\n{SEND}")).await;
+    let decided = world.runtime.decide(&somebody(), &run, &first[0], &yes()).await.unwrap();
+    let second = drive(&world.runtime, &next(&decided)).await;
+    assert_eq!(second.status, RunStatus::AwaitingApproval);
+    let calls: Vec<ToolCallId> = said(&world, &second).await.awaiting().map(|call| call.id.clone()).collect();
+    let mut by = serde_json::Map::from_iter([(first[0].to_string(), json!("u"))]);
+    for call in &calls {
+        world.runtime.decide(&somebody(), &second, call, &no("enough")).await.unwrap();
+        by.insert(call.to_string(), json!("u"));
+    }
+    let thread = run.thread_id.as_ref().unwrap();
+    let third = world.store.any_thread(&run.owner.tenant, thread).await.unwrap().unwrap().active.unwrap();
+    let third = drive(&world.runtime, &world.store.run(&third).await.unwrap().unwrap()).await;
+    let kept = world.store.answer(&run.owner.tenant, thread, &third.run_id).await.unwrap();
+    assert_eq!(decided_by(&kept), json!(by));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -244,6 +265,10 @@ async fn a_run_that_is_stopped_leaves_no_answered_call_open() {
         matches!(&answer.calls().next().unwrap().state, CallState::Failed(text) if text.contains("Nothing was run"))
     );
     assert_eq!(world.outbox().len(), 0);
+}
+
+fn decided_by(message: &Transcript) -> serde_json::Value {
+    message.metadata.as_ref().unwrap()["decidedBy"].clone()
 }
 
 fn kind(chunk: &Chunk) -> String {
