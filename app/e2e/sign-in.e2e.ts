@@ -1,29 +1,23 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { expectAccessible, launch } from './lib/browser'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expectAccessible } from './lib/browser'
+import { say } from './lib/chat'
+import { inBrowser } from './lib/inBrowser'
 import { AUDIENCE, CLIENT, type IssuerServer, startIssuer } from './lib/issuer'
-import { type Server, serveParts } from './lib/server'
 
 /** A token is renewed a minute before it ends: these few seconds after it came. */
 const RENEWED_AFTER_S = 4
 
 let issuer: IssuerServer
-let server: Pick<Server, 'url' | 'stop'>
-let browser: Browser
-beforeAll(async () => {
+const tandem = inBrowser(async () => {
   issuer = await startIssuer(60 + RENEWED_AFTER_S)
-  server = await serveParts({ OIDC_ISSUER: issuer.url, OIDC_AUDIENCE: AUDIENCE })
-  issuer.allow(server.url)
-  browser = await launch()
+  return { OIDC_ISSUER: issuer.url, OIDC_AUDIENCE: AUDIENCE, UI_CLIENT_ID: CLIENT }
 })
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
-  await issuer?.stop()
-})
+beforeAll(() => issuer.allow(tandem.url))
+afterAll(() => issuer?.stop())
 
 test('who signs in acts under their own name, stays signed in, and signs out', async () => {
-  const { page, tokens } = await visit(`${server.url}inbox/e-3`)
+  const { page, tokens } = await visit('inbox/e-3')
   await signIn(page, 'ada|7')
   await page.getByRole('article').getByRole('heading', { name: 'Order 4471 arrived incomplete' }).waitFor()
   expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe('/app/inbox/e-3')
@@ -34,8 +28,7 @@ test('who signs in acts under their own name, stays signed in, and signs out', a
   await page.getByRole('region', { name: 'Reply of ada~7C7' }).waitFor()
 
   await expect.poll(() => issuer.grants, { timeout: 20_000 }).toContain('refresh_token')
-  await page.getByLabel('Message to the agent').fill('@say 3 every 0')
-  await page.keyboard.press('Enter')
+  await say(page, '@say 3 every 0')
   await page.getByText('w1 w2 w3').waitFor()
   expect(tokens.at(-1)).not.toBe(tokens[0])
 
@@ -53,7 +46,7 @@ test('who signs in acts under their own name, stays signed in, and signs out', a
 })
 
 test('a sign-in that is refused is told, with a way to try again', async () => {
-  const { page } = await visit(server.url)
+  const { page } = await visit('')
   await page.getByRole('link', { name: /cancel/i }).click()
   await page.getByText('You could not be signed in').waitFor()
   await expectAccessible(page)
@@ -62,20 +55,14 @@ test('a sign-in that is refused is told, with a way to try again', async () => {
   await page.getByRole('button', { name: 'You are bo of Acme. Account' }).waitFor()
 })
 
-/** A window of a deployment whose `config.json` names the issuer; and the tokens that it sends. */
-async function visit(url: string) {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, bypassCSP: true })
-  onTestFinished(() => context.close())
-  const page = await context.newPage()
-  page.setDefaultTimeout(15_000)
-  const oidc = { authority: issuer.url, clientId: CLIENT }
-  await page.route('**/app/config.json', (route) => route.fulfill({ json: { oidc } }))
+/** A window, and the tokens that it sends. */
+async function visit(path: string) {
+  const { page } = await tandem.open(path)
   const tokens: string[] = []
   page.on('request', (request) => {
     const { authorization } = request.headers()
-    if (authorization && request.url().startsWith(new URL(url).origin)) tokens.push(authorization)
+    if (authorization && request.url().startsWith(new URL(tandem.url).origin)) tokens.push(authorization)
   })
-  await page.goto(url)
   return { page, tokens }
 }
 

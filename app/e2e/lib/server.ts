@@ -39,31 +39,6 @@ export async function serve(env: Record<string, string> = {}): Promise<Server> {
   }
 }
 
-/**
- * The parts of the program as processes of their own: unlike `tandem dev` they take the tokens of an issuer. They do
- * not serve the application, so something else stands in front, as on AWS.
- */
-export async function serveParts(env: Record<string, string>): Promise<Pick<Server, 'url' | 'stop'>> {
-  const program = process.env.TANDEM_BIN
-  if (!program) throw new Error('TANDEM_BIN must name the program: run scripts/test-app.sh')
-  const data = await mkdtemp(join(tmpdir(), 'tandem-app-'))
-  const dynamodb = await begin(program, ['dynamodb', '--port', '0', '--data', data], {})
-  const store = { ...env, AWS_ENDPOINT_URL_DYNAMODB: dynamodb.url }
-  const background = await begin(program, ['background', '--port', '0'], store)
-  const dispatched = { ...store, BACKGROUND_URL: background.url }
-  const foreground = await begin(program, ['foreground', '--port', '0'], dispatched)
-  const vite = [join(TOP, 'app/node_modules/vite/bin/vite.js'), 'preview', join(TOP, 'app'), '--bypass-lock']
-  const address = ['--port', '0', '--host', '127.0.0.1']
-  const preview = await begin(process.execPath, [...vite, ...address], { TANDEM_URL: foreground.url, NO_COLOR: '1' })
-  return {
-    url: `${preview.url}/app/`,
-    async stop() {
-      for (const part of [preview, foreground, background, dynamodb]) await part.stop()
-      await rm(data, { recursive: true, force: true })
-    },
-  }
-}
-
 const children = new Set<ChildProcess>()
 process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL')

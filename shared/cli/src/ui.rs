@@ -2,36 +2,71 @@
 
 use std::path::{Path, PathBuf};
 
-use axum::Router;
-use axum::extract::Request;
+use anyhow::{Context, Result};
+use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Response, header};
-use axum::middleware::{Next, from_fn};
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Redirect;
 use axum::routing::get;
+use axum::{Json, Router};
+use serde_json::{Value, json};
+use tandem_auth::OidcSettings;
 use tower_http::services::{ServeDir, ServeFile};
-
-/// What template.yaml allows, without an issuer: scripts are the interface's own files, and it talks to this server.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
-                      font-src 'self'; manifest-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; \
-                      frame-ancestors 'none'";
 
 /// Where the user interface was built to; none where it was not.
 pub(crate) fn built(dir: &Path) -> Option<PathBuf> {
     dir.join("index.html").is_file().then(|| dir.to_owned())
 }
 
-/// The files of `dir` at `/app/`, and `/` leads there. A path that is no file is a place in the interface.
-pub(crate) fn with_ui(router: Router, dir: &Path) -> Router {
-    let places = ServeDir::new(dir).fallback(ServeFile::new(dir.join("index.html")));
-    let files = Router::new()
-        .nest_service("/assets", ServeDir::new(dir.join("assets")))
-        .fallback_service(places)
-        .layer(from_fn(protect));
-    let to_app = || async { Redirect::temporary("/app/") };
-    router.nest_service("/app/", files).route("/app", get(to_app)).route("/", get(to_app))
+/// How people sign in at the user interface.
+#[derive(Debug)]
+pub(crate) struct SignIn {
+    /// What `config.json` must say.
+    config: Value,
+    /// The issuer's address without a path.
+    origin: String,
 }
 
-async fn protect(request: Request, next: Next) -> Response<axum::body::Body> {
+impl SignIn {
+    /// With the OIDC_ variables, and `UI_CLIENT_ID`: the client id that the issuer knows the user interface by.
+    pub(crate) fn from_env(lookup: impl Fn(&str) -> Option<String>) -> Result<Option<Self>> {
+        let (Some(oidc), Some(client)) = (OidcSettings::from_env(&lookup)?, lookup("UI_CLIENT_ID")) else {
+            return Ok(None);
+        };
+        let origin = reqwest::Url::parse(&oidc.issuer).context("OIDC_ISSUER is not an address")?.origin();
+        let tenant = oidc.tenant_claim.as_deref().unwrap_or("org_id");
+        let config = json!({"oidc": {
+            "authority": oidc.issuer, "clientId": client, "audience": oidc.audience, "tenantClaim": tenant,
+        }});
+        Ok(Some(SignIn { config, origin: origin.ascii_serialization() }))
+    }
+}
+
+/// The files of `dir` at `/app/`, and `/` leads there. A path that is no file is a place in the interface.
+pub(crate) fn with_ui(router: Router, dir: &Path, sign_in: Option<SignIn>) -> Result<Router> {
+    let places = ServeDir::new(dir).fallback(ServeFile::new(dir.join("index.html")));
+    let mut files = Router::new().nest_service("/assets", ServeDir::new(dir.join("assets"))).fallback_service(places);
+    let policy = policy(sign_in.as_ref())?;
+    if let Some(SignIn { config, .. }) = sign_in {
+        files = files.route("/config.json", get(move || async move { Json(config) }));
+    }
+    let files = files.layer(from_fn_with_state(policy, protect));
+    let to_app = || async { Redirect::temporary("/app/") };
+    Ok(router.nest_service("/app/", files).route("/app", get(to_app)).route("/", get(to_app)))
+}
+
+/// What template.yaml allows: scripts are the interface's own files, and it talks to this server and to the issuer.
+fn policy(sign_in: Option<&SignIn>) -> Result<HeaderValue> {
+    let issuer = sign_in.map(|SignIn { origin, .. }| format!(" {origin}")).unwrap_or_default();
+    let policy = format!(
+        "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
+         font-src 'self'; manifest-src 'self'; connect-src 'self'{issuer}; base-uri 'none'; form-action 'self'; \
+         frame-ancestors 'none'"
+    );
+    HeaderValue::from_str(&policy).context("OIDC_ISSUER holds characters that no address has")
+}
+
+async fn protect(State(policy): State<HeaderValue>, request: Request, next: Next) -> Response<axum::body::Body> {
     // Their names change with their content.
     let forever = request.uri().path().starts_with("/assets/");
     let mut response = next.run(request).await;
@@ -40,12 +75,12 @@ async fn protect(request: Request, next: Next) -> Response<axum::body::Body> {
         false => "no-cache",
     };
     for (name, value) in [
-        (header::CONTENT_SECURITY_POLICY, POLICY),
-        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::REFERRER_POLICY, "no-referrer"),
-        (header::CACHE_CONTROL, cache),
+        (header::CONTENT_SECURITY_POLICY, policy),
+        (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+        (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+        (header::CACHE_CONTROL, HeaderValue::from_static(cache)),
     ] {
-        response.headers_mut().insert(name, HeaderValue::from_static(value));
+        response.headers_mut().insert(name, value);
     }
     response
 }

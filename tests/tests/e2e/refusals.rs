@@ -58,6 +58,18 @@ async fn without_sign_in_only_a_store_of_one_s_own_will_do() {
 }
 
 #[tokio::test]
+async fn where_there_is_an_issuer_nobody_is_let_in_without_its_token() {
+    let issuer = ("OIDC_ISSUER", "http://127.0.0.1:9");
+    check(&["dev", "--data", "data"], &[issuer], &["OIDC_AUDIENCE"]).await;
+    let dev = tandem_tests::Dev::start(&[issuer, ("OIDC_AUDIENCE", "tandem")]).await;
+    for token in [None, Some("dev.local.you")] {
+        let request = reqwest::Client::new().get(format!("{}/threads", dev.url()));
+        let request = token.into_iter().fold(request, |request, token| request.bearer_auth(token));
+        assert_eq!(request.send().await.unwrap().status(), 401, "{token:?}");
+    }
+}
+
+#[tokio::test]
 async fn one_data_folder_has_one_owner() {
     let first = tandem_tests::Dev::start(&[]).await;
     let data = first.data().to_str().unwrap().to_owned();

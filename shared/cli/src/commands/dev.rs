@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use tandem_auth::DevPrincipals;
 use tandem_embedded::Engine;
 use tandem_http::{App, Hosts, router};
 use tandem_runs::{Dispatch, HttpDispatch};
@@ -14,7 +13,7 @@ use tandem_store::Store;
 use crate::commands::sweeper::sweep_for_ever;
 use crate::output::say;
 use crate::serve::{Listen, own_url, serve};
-use crate::ui::{built, with_ui};
+use crate::ui::{SignIn, built, with_ui};
 
 /// Pause between two sweeps.
 const SWEEP: Duration = Duration::from_secs(2);
@@ -45,15 +44,25 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     // The dispatch goes through the socket and its signature check, as everywhere.
     let dispatch: Arc<dyn Dispatch> = Arc::new(HttpDispatch::new(&url)?);
     let runtime = tandem_host::runtime(store, Some(dispatch), tandem_host::keys(args.listen.is_loopback())?)?;
-    let authenticate = Arc::new(DevPrincipals::new(Some(&url), false)?);
+    // The engine is this process's own: as near as a store can be.
+    let authenticate = tandem_auth::authenticator_from_env(|name| match name {
+        "AWS_ENDPOINT_URL_DYNAMODB" => Some(url.clone()),
+        "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS" => None,
+        _ => tandem_host::env(name),
+    })?;
+    let must_sign_in = authenticate.must_sign_in();
+    let sign_in = SignIn::from_env(tandem_host::env)?;
     let hosts = Hosts { foreground: true, background: true, cors: true };
     let app = App { runtime: runtime.clone(), authenticate, hosts };
     let models: Vec<&str> = runtime.agent().models().names().collect();
     say(format_args!("tandem dev at {url}, data in {}, model {}", args.data.display(), models.join(", ")));
     let ui = built(&args.app);
-    greet(&url, ui.is_some());
+    greet(&url, ui.is_some(), must_sign_in);
+    if ui.is_some() && must_sign_in && sign_in.is_none() {
+        say("Nobody can sign in there: set UI_CLIENT_ID to the client id that OIDC_ISSUER knows the interface by.");
+    }
     let router = match &ui {
-        Some(dir) => with_ui(router(app), dir),
+        Some(dir) => with_ui(router(app), dir, sign_in)?,
         None => router(app),
     };
     tokio::select! {
@@ -72,15 +81,16 @@ async fn expire_for_ever(engine: &Engine) {
     }
 }
 
-fn greet(url: &str, ui: bool) {
+fn greet(url: &str, ui: bool, must_sign_in: bool) {
+    let token = if must_sign_in { " -H \"Authorization: Bearer $TOKEN\"" } else { "" };
     say("");
     match ui {
         true => say(format_args!("The inbox, for people: {url}/app/")),
         false => say("The user interface is not built: `make app` builds it, then start again."),
     }
     say("Start a turn, and see it stream:");
-    say(format_args!("  curl -N {url}/api/agent-chat -d '{{\"message\":\"/list-emails {{}}\"}}'"));
+    say(format_args!("  curl -N{token} {url}/api/agent-chat -d '{{\"message\":\"/list-emails {{}}\"}}'"));
     say("List your conversations:");
-    say(format_args!("  curl {url}/threads"));
+    say(format_args!("  curl{token} {url}/threads"));
     say("");
 }
