@@ -17,7 +17,6 @@ export const UserMessage = memo(function UserMessage({ message, onEdit }: Props)
   const sentence = sentenceOf(text)
   const author = message.metadata?.author
   const isOthers = author !== undefined && author !== whoAmI().user
-  const files = message.parts.filter((part) => part.type === 'file')
   if (isEditing) {
     return (
       <EditForm
@@ -47,7 +46,6 @@ export const UserMessage = memo(function UserMessage({ message, onEdit }: Props)
         <p className={`whitespace-pre-wrap foreign ${sentence ? 'mt-0.5 font-mono text-xs text-ink-soft' : ''}`}>
           <LongText>{text}</LongText>
         </p>
-        {files.length > 0 && <p className="text-xs text-ink-soft">{files.length} files, which cannot be shown</p>}
       </div>
     </div>
   )

@@ -243,18 +243,22 @@ fn user_message(at: &str, message: &Value, faults: &mut Faults) -> (Option<Strin
     let Some(parts) = message.get("parts").and_then(Value::as_array) else {
         return (faults.add(at, "must be a text, or a message with parts"), turn);
     };
-    let mut texts = Vec::new();
+    let (mut texts, before) = (Vec::new(), faults.0.len());
     for (n, part) in parts.iter().enumerate() {
-        match (part["type"].as_str(), part["text"].as_str()) {
-            (Some("text"), Some(text)) => texts.push(text),
-            (Some(kind), _) if kind.starts_with("data-") => {}
-            _ => {
-                faults.add(format!("{at}/parts/{n}"), "must be a text part: other kinds are not accepted").unwrap_or(())
+        let refused = match (part["type"].as_str(), part["text"].as_str()) {
+            (Some("text"), Some(text)) => {
+                texts.push(text);
+                continue;
             }
-        }
+            (Some(kind), _) if kind.starts_with("data-") => continue,
+            (Some("file"), _) => "Files are not taken: send what they say as text.",
+            _ => "must be a text part: other kinds are not taken",
+        };
+        faults.add::<()>(format!("{at}/parts/{n}"), refused);
     }
     let text = texts.join("\n");
-    (checked(&format!("{at}/parts"), &text, faults), turn)
+    let text = if faults.0.len() == before { checked(&format!("{at}/parts"), &text, faults) } else { None };
+    (text, turn)
 }
 
 fn checked(at: &str, text: &str, faults: &mut Faults) -> Option<String> {
@@ -302,9 +306,11 @@ mod tests {
             (r#"{"message": "x", "whenBusy": "later"}"#, vec!["/whenBusy"]),
             (r#"{"message": "x", "id": "t"}"#, vec!["/id"]),
             (r#"{"message": {"id": "m1", "parts": [{"type": "text", "text": "x"}]}, "turnId": "m2"}"#, vec!["/turnId"]),
+            (r#"{"message": {"parts": [{"type": "file", "url": "data:"}]}}"#, vec!["/message/parts/0"]),
             (
-                r#"{"message": {"parts": [{"type": "file", "url": "data:"}]}}"#,
-                vec!["/message/parts/0", "/message/parts"],
+                r#"{"id": "t", "messages": [{"role": "user", "id": "m", "parts": [
+                    {"type": "text", "text": "look"}, {"type": "file", "mediaType": "image/png", "url": "data:"}]}]}"#,
+                vec!["/messages/0/parts/1"],
             ),
             (r#"{"messages": [{"role": "user", "id": "m", "parts": [{"type": "text", "text": "x"}]}]}"#, vec!["/id"]),
             (r#"{"id": "t", "messages": []}"#, vec!["/messages"]),
