@@ -1,8 +1,9 @@
-import type { Browser, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { launch, openWindow } from './lib/browser'
+import { call } from './lib/api'
 import { isNetwork, isOver, said, say, words } from './lib/chat'
-import { type Server, serve } from './lib/server'
+import { inBrowser } from './lib/inBrowser'
+import { serve } from './lib/server'
 import { type Wire, wireTo } from './lib/wire'
 
 // Windows of 2 s instead of 55 s.
@@ -12,23 +13,16 @@ const SOON_MISSED = { LEASE_MS: '3000', HEARTBEAT_MS: '500' }
 /** Holders give a run away after 2 s instead of 40 s or 13 minutes. */
 const SOON_UP = { FOREGROUND_SOFT_TIMEOUT_MS: '2000', BACKGROUND_SOFT_TIMEOUT_MS: '2000', HAND_OVER_MARGIN_MS: '8000' }
 
-let server: Server
+const tandem = inBrowser({ ...WINDOWS, ...SOON_MISSED })
 let wire: Wire
-let browser: Browser
 beforeAll(async () => {
-  server = await serve({ ...WINDOWS, ...SOON_MISSED })
-  wire = await wireTo(server.url)
-  browser = await launch()
+  wire = await wireTo(tandem.url)
 })
-afterAll(async () => {
-  await browser?.close()
-  await wire?.stop()
-  await server?.stop()
-})
+afterAll(() => wire?.stop())
 
 /** Everything was said once and in order, and nobody was told of any trouble. */
-async function expectWhole(page: Page, count: number) {
-  await expect.poll(() => said(page).innerText(), { timeout: 40_000 }).toMatch(/\bdone\b/)
+async function expectWhole(page: Page, count: number, timeout = 40_000) {
+  await expect.poll(() => said(page).innerText(), { timeout }).toMatch(/\bdone\b/)
   await isOver(page)
   const text = await said(page).innerText()
   expect(text.match(/\bw\d+\b/g)?.join(' ')).toBe(words(count))
@@ -54,7 +48,7 @@ async function watchFor(page: Page) {
 }
 
 test('a reload in the middle of an answer loses nothing', async () => {
-  const { page, complaints } = await openWindow(browser, wire.url, { as: 'bo' })
+  const { page, complaints } = await tandem.open(wire.url, { as: 'bo' })
   await say(page, '@say 60 every 100ms')
   await page.getByText(words(10)).waitFor()
   await page.reload()
@@ -64,7 +58,7 @@ test('a reload in the middle of an answer loses nothing', async () => {
 })
 
 test('an answer goes on after the network was cut and is there again', async () => {
-  const { page, complaints } = await openWindow(browser, wire.url, { as: 'cleo' })
+  const { page, complaints } = await tandem.open(wire.url, { as: 'cleo' })
   await say(page, '@say 60 every 100ms')
   await page.getByText(words(5)).waitFor()
   const seen = await watchFor(page)
@@ -80,8 +74,29 @@ test('an answer goes on after the network was cut and is there again', async () 
   expect(complaints.filter((complaint) => !isNetwork(complaint))).toEqual([])
 })
 
+test('an answer goes on after its connections fell silent without an end', async () => {
+  const { page, complaints } = await tandem.open(wire.url, { as: 'gil' })
+  await say(page, '@say 60 every 100ms')
+  await page.getByText(words(10)).waitFor()
+  const seen = await watchFor(page)
+  wire.hang()
+  await page.waitForTimeout(1500)
+  wire.mend()
+  await expectWhole(page, 60, 100_000)
+  expect(await seen()).toMatchObject({ alerts: 0, shrunk: 0 })
+  // The stream of the window goes on too, and so does the conversation.
+  await call(tandem.url, '/api/label-email', { as: 'hal', body: { emailId: 'e-2', add: ['after-silence'] } })
+  await page.getByRole('region', { name: 'Inbox' }).getByText('after-silence').waitFor({ timeout: 30_000 })
+  await say(page, '@say 7 every 20ms')
+  await said(page)
+    .getByText(`${words(7)} done`, { exact: true })
+    .waitFor()
+  expect(await page.getByRole('alert').count()).toBe(0)
+  expect(complaints.filter((complaint) => !isNetwork(complaint))).toEqual([])
+}, 180_000)
+
 test('what is said while there is no network is sent when there is', async () => {
-  const { page, complaints } = await openWindow(browser, wire.url, { as: 'dan' })
+  const { page, complaints } = await tandem.open(wire.url, { as: 'dan' })
   await page.getByText('Work on the inbox together').waitFor()
   wire.cut()
   await say(page, '@say 12 every 20ms')
@@ -93,15 +108,15 @@ test('what is said while there is no network is sent when there is', async () =>
 })
 
 test('the server is killed in the middle of an answer and started again, and the answer goes on', async () => {
-  const { page, complaints } = await openWindow(browser, wire.url, { as: 'eve' })
+  const { page, complaints } = await tandem.open(wire.url, { as: 'eve' })
   await say(page, '@say 60 every 100ms')
   await page.getByText(words(10)).waitFor()
   const seen = await watchFor(page)
-  await server.kill()
+  await tandem.server.kill()
   // A proxy in between may hide that the connections are gone.
   wire.cut()
   await page.waitForTimeout(1500)
-  await server.restart()
+  await tandem.server.restart()
   wire.mend()
   await expectWhole(page, 60)
   expect((await seen()).alerts).toBe(0)
@@ -109,14 +124,14 @@ test('the server is killed in the middle of an answer and started again, and the
 })
 
 test('an import goes on after the server was killed in its middle, and counts every email once', async () => {
-  const { page, complaints } = await openWindow(browser, wire.url, { as: 'fay' })
+  const { page, complaints } = await tandem.open(wire.url, { as: 'fay' })
   await say(page, '/import-emails {"count":2000}')
   const bar = said(page).getByRole('progressbar', { name: 'Importing emails' })
   const done = async () => Number(await bar.getAttribute('aria-valuenow'))
   await expect.poll(done, { timeout: 20_000 }).toBeGreaterThan(200)
-  await server.kill()
+  await tandem.server.kill()
   wire.cut()
-  await server.restart()
+  await tandem.server.restart()
   wire.mend()
   const card = said(page).getByRole('region', { name: 'Import 2,000 emails' })
   await card.getByText('Done', { exact: true }).waitFor({ timeout: 60_000 })
@@ -132,7 +147,7 @@ test('an import goes on after the server was killed in its middle, and counts ev
 
 test('an answer goes on through windows that end and holders that give it away', async () => {
   const other = await serve({ ...WINDOWS, ...SOON_UP })
-  const { page, complaints } = await openWindow(browser, other.url, { as: 'ann' })
+  const { page, complaints } = await tandem.open(other.url, { as: 'ann' })
   // A run is given away between two steps.
   const step = '@say 15 every 100ms\n/view-screen {}\n\n'
   await say(page, `${step}${step}${step}${step}@say 15 every 100ms`)

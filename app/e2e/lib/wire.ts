@@ -1,4 +1,4 @@
-// A wire between the browser and the server, which can be cut.
+// A wire between the browser and the server, which can be cut, or fall silent.
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 export type Wire = {
@@ -6,6 +6,8 @@ export type Wire = {
   url: string
   /** Every connection breaks, and no new one is made. */
   cut: () => void
+  /** Every connection stays open and carries nothing any more; so do those that are made until the wire is mended. */
+  hang: () => void
   mend: () => void
   stop: () => Promise<void>
 }
@@ -14,6 +16,7 @@ export async function wireTo(target: string): Promise<Wire> {
   const to = new URL(target)
   const ends = new Set<Socket>()
   let isCut = false
+  let hangs = false
   const server = createServer((near) => {
     if (isCut) return near.resetAndDestroy()
     const far = connect(Number(to.port), to.hostname)
@@ -22,7 +25,7 @@ export async function wireTo(target: string): Promise<Wire> {
       [far, near],
     ] as const) {
       ends.add(from)
-      from.pipe(other)
+      if (!hangs) from.pipe(other)
       from.on('error', () => other.destroy())
       from.on('close', () => {
         ends.delete(from)
@@ -41,8 +44,13 @@ export async function wireTo(target: string): Promise<Wire> {
       isCut = true
       breakAll()
     },
+    hang() {
+      hangs = true
+      for (const end of ends) end.unpipe().pause()
+    },
     mend() {
       isCut = false
+      hangs = false
     },
     stop: () =>
       new Promise((resolve) => {

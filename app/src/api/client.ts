@@ -11,7 +11,19 @@ export const authorizedFetch: typeof fetch = async (input, init) => {
   return fetch(request)
 }
 
-export const api = createClient<paths>({ baseUrl: window.location.origin, fetch: authorizedFetch })
+/** A connection may be gone without a word, and nothing would ever come: a read is made again soon. */
+const READ_MS = 20_000
+/** No request takes longer than this on the server, and whether it was carried out is not known before. */
+const WRITE_MS = 80_000
+
+export const api = createClient<paths>({
+  baseUrl: window.location.origin,
+  fetch: (request) => {
+    const limit = AbortSignal.timeout(request.method === 'GET' ? READ_MS : WRITE_MS)
+    const signal = AbortSignal.any([request.signal, limit])
+    return authorizedFetch(request, { signal })
+  },
+})
 
 /** The body of a good answer; a bad one is thrown as `ProblemError`. */
 export async function answer<T>(call: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {

@@ -45,6 +45,7 @@ export function asProblem(body: unknown, status: number): Problem {
 /** What to show of anything that was thrown. */
 export function wordsOf(error: unknown): string {
   if (error instanceof ProblemError) return error.message
-  if (error instanceof TypeError) return 'The server cannot be reached. Check the connection, then try again.'
+  if (error instanceof TypeError || (error as Error)?.name === 'TimeoutError')
+    return 'The server cannot be reached. Check the connection, then try again.'
   return error instanceof Error ? error.message : 'Something went wrong.'
 }

@@ -30,7 +30,8 @@ export function useSayPresence(scope: string, activity: Activity): void {
 
 function put(scope: string, activity: Activity | null): void {
   const body = JSON.stringify({ client: WINDOW, activity })
-  const request = { method: 'PUT', body, headers: { 'content-type': 'application/json' }, keepalive: true }
-  // A sign of life that is lost is followed by the next one.
+  const headers = { 'content-type': 'application/json' }
+  // A sign of life that is lost is followed by the next one: none waits for longer on a connection that is gone.
+  const request = { method: 'PUT', body, headers, keepalive: true, signal: AbortSignal.timeout(EVERY_MS) }
   authorizedFetch(`/presence/${encodeURIComponent(scope)}`, request).catch(() => {})
 }

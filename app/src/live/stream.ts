@@ -4,7 +4,9 @@ import { authorizedFetch } from '../api/client'
 import { asProblem, ProblemError } from '../api/problem'
 
 /** The server breaks silence every 10 s. Whoever is silent for longer than this is gone. */
-const SILENCE_MS = 25_000
+export const SILENCE_MS = 25_000
+/** For a response to begin. A connection may be gone without a word: whoever asks on it would wait for ever. */
+export const ANSWER_MS = 10_000
 
 /** Calls `onEvent` for each event until the response ends. Throws where there is no response, or it breaks. */
 export async function readStream(
@@ -19,11 +21,11 @@ export async function readStream(
   const broken = new AbortController()
   const signal = AbortSignal.any([options.signal, broken.signal])
   let timer: ReturnType<typeof setTimeout> | undefined
-  const heard = () => {
+  const listen = (ms: number) => {
     clearTimeout(timer)
-    timer = setTimeout(() => broken.abort(new Error('The stream fell silent.')), SILENCE_MS)
+    timer = setTimeout(() => broken.abort(new Error('The stream fell silent.')), ms)
   }
-  heard()
+  listen(ANSWER_MS)
   try {
     const headers: Record<string, string> = { accept: 'text/event-stream' }
     if (options.lastEventId) headers['last-event-id'] = options.lastEventId
@@ -32,6 +34,7 @@ export async function readStream(
       const body = await response.json().catch(() => undefined)
       throw new ProblemError(asProblem(body, response.status))
     }
+    listen(SILENCE_MS)
     options.onOpen?.()
     const parser = createParser({ onEvent: options.onEvent })
     const decoder = new TextDecoder()
@@ -39,7 +42,7 @@ export async function readStream(
     for (;;) {
       const { done, value } = await reader.read()
       if (done) return
-      heard()
+      listen(SILENCE_MS)
       parser.feed(decoder.decode(value, { stream: true }))
     }
   } finally {

@@ -3,19 +3,22 @@ import { expect, test, vi } from 'vitest'
 vi.mock('../../api/client', () => ({ authorizedFetch: vi.fn() }))
 const { steadyFetch } = await import('./steadyFetch')
 
-type Answer = Response | Error
+type Answer = Response | Error | 'nothing'
 
 function network(answers: Answer[]) {
   const waits: number[] = []
-  const inner = async () => {
+  const inner: typeof fetch = async (_, init) => {
     const answer = answers.shift() ?? new Error('asked too often')
+    if (answer === 'nothing') {
+      return new Promise((_, reject) => init?.signal?.addEventListener('abort', () => reject(init.signal?.reason)))
+    }
     if (answer instanceof Error) throw answer
     return answer
   }
   const wait = async (failures: number) => {
     waits.push(failures)
   }
-  return { waits, ask: steadyFetch(inner as typeof fetch, { wait, silenceMs: 50 }) }
+  return { waits, ask: steadyFetch(inner, { wait, silenceMs: 50, answerMs: 50 }) }
 }
 
 const cut = () => new TypeError('Failed to fetch')
@@ -57,6 +60,12 @@ test('a body that breaks or falls silent ends with what has come', async () => {
   await ask('/')
   // Only after one that said nothing it is not asked again at once.
   expect(waits).toEqual([0, 0, 0, 1])
+})
+
+test('it asks again where no answer begins', async () => {
+  const { ask, waits } = network(['nothing', 'nothing', body(['fine'])])
+  expect(await (await ask('/')).text()).toBe('fine')
+  expect(waits).toEqual([0, 1, 2])
 })
 
 test('what the server refuses is told', async () => {

@@ -1,19 +1,21 @@
 // A `fetch` for conversations: where the network fails it asks again, for as long as it takes.
-import { backoff, pause } from '../../live/stream'
+import { ANSWER_MS, backoff, pause, SILENCE_MS } from '../../live/stream'
 
-/** The server breaks silence every 10 s. Whoever is silent for longer than this is gone. */
-const SILENCE_MS = 25_000
 const LONGEST_PAUSE_MS = 3_000
 
 /** What a gateway answers while the server behind it is away; what the server itself says is a problem. */
 const isAway = ({ status, headers }: Response) =>
   [502, 503, 504].includes(status) || (status >= 500 && !headers.get('content-type')?.includes('problem+json'))
 
-type Options = { silenceMs?: number; wait?: (failures: number, signal: AbortSignal) => Promise<void> }
+type Options = {
+  silenceMs?: number
+  answerMs?: number
+  wait?: (failures: number, signal: AbortSignal) => Promise<void>
+}
 
 /**
- * Asks again after a failure to connect, and ends a body that breaks, or falls silent, as if it were complete: the
- * transport then asks for what is missing. Only for requests that may be repeated.
+ * Asks again where it cannot connect or no answer begins, and ends a body that breaks, or falls silent, as if it were
+ * complete: the transport then asks for what is missing. Only for requests that may be repeated.
  */
 export function steadyFetch(inner: typeof fetch, options: Options = {}): typeof fetch {
   const wait =
@@ -26,7 +28,9 @@ export function steadyFetch(inner: typeof fetch, options: Options = {}): typeof 
       signal.throwIfAborted()
       let response: Response
       try {
-        response = await inner(input, init)
+        // A line that is only slow gets more time with each failure.
+        const answerMs = (options.answerMs ?? ANSWER_MS) * (1 + failures / 2)
+        response = await inTime((signal) => inner(input, { ...init, signal }), signal, answerMs)
       } catch (error) {
         if (signal.aborted || !(error instanceof TypeError)) throw error
         failures += 1
@@ -43,6 +47,21 @@ export function steadyFetch(inner: typeof fetch, options: Options = {}): typeof 
       })
       return new Response(body, { status: response.status, headers: response.headers })
     }
+  }
+}
+
+/** The response, if it begins in time; else what a network that fails says. */
+async function inTime(
+  ask: (signal: AbortSignal) => Promise<Response>,
+  signal: AbortSignal,
+  ms: number,
+): Promise<Response> {
+  const late = new AbortController()
+  const timer = setTimeout(() => late.abort(new TypeError('No answer has begun.')), ms)
+  try {
+    return await ask(AbortSignal.any([signal, late.signal]))
+  } finally {
+    clearTimeout(timer)
   }
 }
 
