@@ -1,20 +1,11 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
 import { begin, ended, turn } from './lib/api'
-import { expectAccessible, launch, NARROW, openWindow } from './lib/browser'
+import { expectAccessible, NARROW } from './lib/browser'
 import { said } from './lib/chat'
-import { type Server, serve } from './lib/server'
+import { inBrowser } from './lib/inBrowser'
 
-let server: Server
-let browser: Browser
-beforeAll(async () => {
-  server = await serve()
-  browser = await launch()
-})
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
-})
+const tandem = inBrowser()
 
 const focusedName = (page: Page) =>
   page.evaluate(() => {
@@ -44,7 +35,7 @@ async function tabTo(page: Page, name: RegExp, key = 'Tab') {
 }
 
 test('an email is found and archived, the agent asked, approved and stopped, with the keyboard alone', async () => {
-  const { page, complaints } = await openWindow(browser, `${server.url}inbox`, { as: 'ann' })
+  const { page, complaints } = await tandem.open('inbox', { as: 'ann' })
   await page
     .getByRole('button', { name: /^Archive “/ })
     .first()
@@ -81,10 +72,10 @@ test('an email is found and archived, the agent asked, approved and stopped, wit
 
 test('every view keeps the rules of accessibility, also on a narrow screen', async () => {
   const as = 'bo'
-  const { runId, threadId } = await turn(server.url, 'Hello **you**\n/list-emails {"limit":3}', { as })
-  const waits = await begin(server.url, '/send-email {"to":"a@example.com","subject":"Hi","body":"Hello!"}', { as })
-  await ended(server.url, waits.runId, as)
-  const { page, complaints } = await openWindow(browser, server.url, { as, size: NARROW })
+  const { runId, threadId } = await turn(tandem.url, 'Hello **you**\n/list-emails {"limit":3}', { as })
+  const waits = await begin(tandem.url, '/send-email {"to":"a@example.com","subject":"Hi","body":"Hello!"}', { as })
+  await ended(tandem.url, waits.runId, as)
+  const { page, complaints } = await tandem.open('', { as, size: NARROW })
   const places = [
     ['', 'Inbox'],
     ['inbox/e-3', 'Order 4471'],
@@ -94,7 +85,7 @@ test('every view keeps the rules of accessibility, also on a narrow screen', asy
     ['nowhere', 'There is no such page'],
   ] as const
   for (const [path, sign] of places) {
-    await page.goto(`${server.url}${path}`)
+    await page.goto(`${tandem.url}${path}`)
     await page.getByText(sign).locator('visible=true').first().waitFor()
     await expectAccessible(page)
     const width = await page.evaluate(() => document.documentElement.scrollWidth)

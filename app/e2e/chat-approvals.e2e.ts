@@ -1,19 +1,11 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { expectAccessible, launch, openWindow, screenshot } from './lib/browser'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { call, chunksOf } from './lib/api'
+import { expectAccessible, screenshot } from './lib/browser'
 import { isOver, said, say } from './lib/chat'
-import { type Server, serve } from './lib/server'
+import { inBrowser } from './lib/inBrowser'
 
-let server: Server
-let browser: Browser
-beforeAll(async () => {
-  server = await serve()
-  browser = await launch()
-})
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
-})
+const tandem = inBrowser()
 
 const MAIL = '/send-email {"to":"ann@example.com","subject":"Hi","body":"Hello!"}'
 const card = (page: Page) => said(page).getByRole('region', { name: /^Send an email/ })
@@ -33,7 +25,7 @@ async function share(page: Page, person: string) {
 }
 
 test('a call that needs a word waits through a reload, is changed, and runs as it was changed', async () => {
-  const { page, complaints } = await openWindow(browser, server.url, { as: 'ann' })
+  const { page, complaints } = await tandem.open('', { as: 'ann' })
   await say(page, MAIL)
   await card(page).getByRole('button', { name: 'Approve' }).waitFor()
   await page.reload()
@@ -65,7 +57,7 @@ test('a call that needs a word waits through a reload, is changed, and runs as i
 })
 
 test('a call is refused with a reason, which the agent and everybody reads', async () => {
-  const { page, complaints } = await openWindow(browser, server.url, { as: 'bo' })
+  const { page, complaints } = await tandem.open('', { as: 'bo' })
   await say(page, MAIL)
   await card(page).getByRole('button', { name: 'Refuse' }).click()
   await card(page)
@@ -79,11 +71,11 @@ test('a call is refused with a reason, which the agent and everybody reads', asy
 })
 
 test('of two people only who asked may agree, and both see what was said', async () => {
-  const cleo = await openWindow(browser, server.url, { as: 'cleo' })
+  const cleo = await tandem.open('', { as: 'cleo' })
   await say(cleo.page, MAIL)
   await card(cleo.page).getByRole('button', { name: 'Approve' }).waitFor()
   await share(cleo.page, 'cleo')
-  const dan = await openWindow(browser, cleo.page.url(), { as: 'dan' })
+  const dan = await tandem.open(cleo.page.url(), { as: 'dan' })
   await card(dan.page).getByText('Only cleo, who asked the agent, may approve it').waitFor()
   expect(await card(dan.page).getByRole('button', { name: 'Approve' }).isDisabled()).toBe(true)
   await expectAccessible(dan.page)
@@ -113,8 +105,32 @@ test('of two people only who asked may agree, and both see what was said', async
   expect([...cleo.complaints, ...dan.complaints]).toEqual([])
 })
 
+test('who answered is told to everybody, wherever it was said', async () => {
+  const ina = await tandem.open('', { as: 'ina' })
+  await say(ina.page, MAIL)
+  await card(ina.page).getByRole('button', { name: 'Approve' }).waitFor()
+  await share(ina.page, 'ina')
+  const jon = await tandem.open(ina.page.url(), { as: 'jon' })
+  await card(jon.page).getByText('Only ina').waitFor()
+  const thread = new URL(ina.page.url()).pathname.split('/').at(-1)
+  const { awaitingRunId: run } = await call(tandem.url, `/threads/${thread}`, { as: 'ina' })
+  const log = await chunksOf(tandem.url, run, 'ina')
+  const [asked] = log.flatMap(({ chunk }) => (chunk.type === 'tool-approval-request' ? [chunk.toolCallId] : []))
+  await call(tandem.url, `/runs/${run}/approvals/${asked}`, { as: 'ina', body: { approved: true } })
+  for (const [{ page }, who] of [
+    [ina, 'you'],
+    [jon, 'ina'],
+  ] as const) {
+    await card(page).getByText(`Approved by ${who}`).waitFor()
+    await isOver(page)
+    await page.reload()
+    await card(page).getByText(`Approved by ${who}`).waitFor()
+  }
+  expect([...ina.complaints, ...jon.complaints]).toEqual([])
+})
+
 test('a call that nobody answered is not carried out once the conversation goes on', async () => {
-  const { page, complaints } = await openWindow(browser, server.url, { as: 'fay' })
+  const { page, complaints } = await tandem.open('', { as: 'fay' })
   await say(page, MAIL)
   await card(page).getByRole('button', { name: 'Approve' }).waitFor()
   await say(page, 'never mind')
@@ -124,11 +140,11 @@ test('a call that nobody answered is not carried out once the conversation goes 
 })
 
 test('whoever answers later is told that somebody else was faster', async () => {
-  const first = await openWindow(browser, server.url, { as: 'gus' })
+  const first = await tandem.open('', { as: 'gus' })
   await say(first.page, MAIL)
   await card(first.page).getByRole('button', { name: 'Approve' }).waitFor()
   // A window that hears of nothing.
-  const second = await openWindow(browser, 'about:blank', { as: 'gus' })
+  const second = await tandem.open('about:blank', { as: 'gus' })
   await second.page.route('**/events?*', (route) => route.abort())
   await second.page.goto(first.page.url())
   await card(second.page).getByRole('button', { name: 'Refuse' }).click()

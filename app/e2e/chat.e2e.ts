@@ -1,24 +1,15 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { expectAccessible, launch, openWindow, screenshot } from './lib/browser'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { expectAccessible, screenshot } from './lib/browser'
 import { isOver, said, say, words } from './lib/chat'
-import { type Server, serve } from './lib/server'
+import { inBrowser } from './lib/inBrowser'
 
-let server: Server
-let browser: Browser
-beforeAll(async () => {
-  server = await serve()
-  browser = await launch()
-})
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
-})
+const tandem = inBrowser()
 
 const answers = async (page: Page) => (await said(page).innerText()).match(/\bw\d+\b/g)?.join(' ')
 
 test('what comes out of calls is shown in words, lines and charts, and all of it on request', async () => {
-  const { page, complaints } = await openWindow(browser, server.url, { as: 'ann' })
+  const { page, complaints } = await tandem.open('', { as: 'ann' })
   await page.getByRole('button', { name: 'Summarize the inbox' }).click()
   const summary = said(page).getByRole('region', { name: 'Summarize the inbox' })
   await summary.getByRole('figure').first().waitFor()
@@ -44,13 +35,13 @@ test('what comes out of calls is shown in words, lines and charts, and all of it
 })
 
 test('an answer is asked for again, and a question is said differently, in every window', async () => {
-  const first = await openWindow(browser, server.url, { as: 'bo' })
+  const first = await tandem.open('', { as: 'bo' })
   await say(first.page, '@say 4 every 0')
   await isOver(first.page)
   await say(first.page, '@say 6 every 0')
   await said(first.page).getByText(words(6)).waitFor()
   await isOver(first.page)
-  const second = await openWindow(browser, first.page.url(), { as: 'bo' })
+  const second = await tandem.open(first.page.url(), { as: 'bo' })
   await said(second.page).getByText(words(6)).waitFor()
 
   await first.page.getByRole('button', { name: 'Answer again' }).click()
@@ -69,7 +60,7 @@ test('an answer is asked for again, and a question is said differently, in every
 })
 
 test('an answer that is under way is stopped for something else', async () => {
-  const { page, complaints } = await openWindow(browser, server.url, { as: 'cleo' })
+  const { page, complaints } = await tandem.open('', { as: 'cleo' })
   await say(page, '@say 5 every 0\n@wait 60s')
   await said(page).getByText(words(5)).waitFor()
   await page.getByLabel('Message to the agent').fill('@say 2 every 0')
@@ -87,7 +78,7 @@ test('an answer that is under way is stopped for something else', async () => {
 })
 
 test('an answer that was stopped says so, also after a reload', async () => {
-  const { page, complaints } = await openWindow(browser, server.url, { as: 'dan' })
+  const { page, complaints } = await tandem.open('', { as: 'dan' })
   await say(page, '@say 5 every 0\n@wait 60s')
   // Also before anything has been said.
   await page.getByRole('button', { name: 'Stop' }).click()
@@ -99,7 +90,7 @@ test('an answer that was stopped says so, also after a reload', async () => {
 })
 
 test('two people speak in one conversation, and each sees everything in order', async () => {
-  const eve = await openWindow(browser, server.url, { as: 'eve' })
+  const eve = await tandem.open('', { as: 'eve' })
   await say(eve.page, '@say 3 every 0')
   await isOver(eve.page)
   const thread = new URL(eve.page.url()).pathname.split('/').at(-1)
@@ -107,7 +98,7 @@ test('two people speak in one conversation, and each sees everything in order', 
     const headers = { authorization: 'Bearer dev.local.eve', 'content-type': 'application/json' }
     await fetch(`/threads/${thread}`, { method: 'PATCH', headers, body: '{"shared":true}' })
   }, thread)
-  const fay = await openWindow(browser, eve.page.url(), { as: 'fay' })
+  const fay = await tandem.open(eve.page.url(), { as: 'fay' })
   await said(fay.page).getByText(words(3)).waitFor()
   await say(fay.page, '@say 40 every 50ms')
   await said(eve.page).getByText('fay', { exact: true }).waitFor()
@@ -131,7 +122,7 @@ test('two people speak in one conversation, and each sees everything in order', 
 })
 
 test('an import shows how far it is, also after a reload in its middle', async () => {
-  const { page, complaints } = await openWindow(browser, server.url, { as: 'gus' })
+  const { page, complaints } = await tandem.open('', { as: 'gus' })
   await say(page, '/import-emails {"count":10000}')
   const bar = said(page).getByRole('progressbar', { name: 'Importing emails' })
   const done = async () => Number(await bar.getAttribute('aria-valuenow'))
@@ -152,7 +143,7 @@ test('an import shows how far it is, also after a reload in its middle', async (
 }, 180_000)
 
 test('files and texts that are too long are refused before they are sent', async () => {
-  const { page, complaints } = await openWindow(browser, server.url, { as: 'hal' })
+  const { page, complaints } = await tandem.open('', { as: 'hal' })
   const box = page.getByLabel('Message to the agent')
   await box.evaluate((element) => {
     const data = new DataTransfer()
@@ -167,7 +158,7 @@ test('files and texts that are too long are refused before they are sent', async
 })
 
 test('what the server does not take is told in plain words, and said again', async () => {
-  const { page, complaints } = await openWindow(browser, server.url, { as: 'ida' })
+  const { page, complaints } = await tandem.open('', { as: 'ida' })
   const body = JSON.stringify({ code: 'throttled', detail: 'x', title: 'x', status: 429, type: 'about:blank' })
   await page.route('**/api/agent-chat', (route) => route.fulfill({ status: 429, body }), { times: 1 })
   await say(page, '@say 4 every 0')
@@ -187,7 +178,7 @@ test('what the server does not take is told in plain words, and said again', asy
 })
 
 test('a model that fails is told in plain words, also after a reload, and asked again', async () => {
-  const { page, complaints } = await openWindow(browser, server.url, { as: 'jo' })
+  const { page, complaints } = await tandem.open('', { as: 'jo' })
   await say(page, '@fail context x99')
   for (let times = 0; times < 2; times += 1) {
     await said(page)

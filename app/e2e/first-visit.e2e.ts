@@ -1,26 +1,17 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { expectAccessible, launch, NARROW, openWindow, screenshot } from './lib/browser'
-import { type Server, serve } from './lib/server'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { expectAccessible, NARROW, screenshot } from './lib/browser'
+import { say } from './lib/chat'
+import { inBrowser } from './lib/inBrowser'
 
-let server: Server
-let browser: Browser
-beforeAll(async () => {
-  server = await serve()
-  browser = await launch()
-})
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
-})
+const tandem = inBrowser()
 
 test('a first visit leads to a first answer, which is still there after a reload', async () => {
-  const { page, complaints } = await openWindow(browser, server.url)
+  const { page, complaints } = await tandem.open()
   await page.getByText('Work on the inbox together').waitFor()
   await expectAccessible(page)
 
-  await page.getByLabel('Message to the agent').fill('@say 6 every 20ms')
-  await page.keyboard.press('Enter')
+  await say(page, '@say 6 every 20ms')
   await page.getByText('w1 w2 w3 w4 w5 w6').waitFor()
   await page.getByRole('button', { name: 'Send' }).waitFor()
   expect(new URL(page.url()).pathname).toMatch(/^\/app\/threads\/t-/)
@@ -29,12 +20,14 @@ test('a first visit leads to a first answer, which is still there after a reload
   await page.reload()
   await page.getByText('w1 w2 w3 w4 w5 w6').waitFor()
   expect(await page.getByText('w1 w2 w3 w4 w5 w6').count()).toBe(1)
+  // With one model there is nothing to choose.
+  expect(await page.getByRole('button', { name: /^Model/ }).count()).toBe(0)
   expect(complaints).toEqual([])
 })
 
 test('an email that is archived with its button leaves the list, in every window', async () => {
-  const ann = await openWindow(browser, server.url, { as: 'ann' })
-  const bo = await openWindow(browser, `${server.url}inbox`, { as: 'bo' })
+  const ann = await tandem.open('', { as: 'ann' })
+  const bo = await tandem.open('inbox', { as: 'bo' })
   const rows = (page: Page) => page.getByRole('region', { name: 'Inbox' }).getByRole('listitem')
   for (const { page } of [ann, bo]) await rows(page).first().waitFor()
   const before = await rows(ann.page).count()
@@ -54,30 +47,24 @@ test('an email that is archived with its button leaves the list, in every window
 })
 
 test('a call of the agent changes the inbox that is open beside it, and its run can be looked at', async () => {
-  const { page, complaints } = await openWindow(browser, server.url, { as: 'cleo' })
+  const { page, complaints } = await tandem.open('', { as: 'cleo' })
   await page
     .getByRole('button', { name: /^Archive “/ })
     .first()
     .waitFor()
-  await page.getByLabel('Message to the agent').fill('/label-email {"emailId":"e-6","add":["from-the-agent"]}')
-  await page.keyboard.press('Enter')
+  await say(page, '/label-email {"emailId":"e-6","add":["from-the-agent"]}')
   await page.getByRole('region', { name: 'Inbox' }).getByText('from-the-agent').waitFor()
   await page.getByText('Done', { exact: true }).waitFor()
   await screenshot(page, 'workspace')
 
-  const { items } = await page.evaluate(async () => {
-    const headers = { authorization: 'Bearer dev.local.cleo' }
-    const threads = await (await fetch('/threads', { headers })).json()
-    return (await fetch(`/runs?threadId=${threads.items[0].threadId}`, { headers })).json()
-  })
-  await page.goto(`${server.url}runs/${items[0].runId}`)
+  await page.getByRole('link', { name: 'Look into this run' }).click()
   await page.getByText('tool-output-available', { exact: true }).waitFor()
   await expectAccessible(page)
   expect(complaints).toEqual([])
 })
 
 test('everything can be reached on a narrow screen', async () => {
-  const { page, complaints } = await openWindow(browser, server.url, { size: NARROW, as: 'dan' })
+  const { page, complaints } = await tandem.open('', { size: NARROW, as: 'dan' })
   await page
     .getByRole('button', { name: /^Archive “/ })
     .first()

@@ -1,28 +1,19 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
 import { call, ended, turn } from './lib/api'
-import { launch, NARROW } from './lib/browser'
+import { NARROW } from './lib/browser'
 import { EVERYTHING, expectHarmless, oneLine, SHORT, watch, worstReaction } from './lib/hostile'
-import { type Server, serve } from './lib/server'
+import { inBrowser } from './lib/inBrowser'
 
-let server: Server
-let browser: Browser
-beforeAll(async () => {
-  server = await serve()
-  browser = await launch()
-})
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
-})
+const tandem = inBrowser()
 
 async function open(path: string, as: string, viewport = { width: 1440, height: 900 }) {
-  const context = await browser.newContext({ viewport, locale: 'en-GB' })
-  const harm = await watch(context, server.url)
+  const context = await tandem.browser.newContext({ viewport, locale: 'en-GB' })
+  const harm = await watch(context, tandem.url)
   const page = await context.newPage()
   page.setDefaultTimeout(15_000)
   await page.addInitScript((name) => sessionStorage.setItem('tandem.person', name), as)
-  const response = await page.goto(`${server.url}${path}`)
+  const response = await page.goto(`${tandem.url}${path}`)
   const policy = response?.headers()['content-security-policy'] ?? ''
   for (const part of ["default-src 'none'", "script-src 'self'", "connect-src 'self'", "base-uri 'none'"]) {
     expect(policy.split(/;\s*/)).toContain(part)
@@ -45,9 +36,9 @@ const letter = (from: string, subject: string, body: string, labels = '') =>
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
 async function receive(mbox: string, as: string) {
-  const { runId } = await call(server.url, '/api/import-emails', { as, body: { mbox } })
-  expect(await ended(server.url, runId, as)).toMatchObject({ status: 'completed' })
-  const { events } = await call(server.url, `/runs/${runId}/events`, { as })
+  const { runId } = await call(tandem.url, '/api/import-emails', { as, body: { mbox } })
+  expect(await ended(tandem.url, runId, as)).toMatchObject({ status: 'completed' })
+  const { events } = await call(tandem.url, `/runs/${runId}/events`, { as })
   const output = events.map(({ chunk }: { chunk: { output?: { firstId: string } } }) => chunk.output).find(Boolean)
   return { runId, emailId: output.firstId as string }
 }
@@ -62,17 +53,17 @@ test('a hostile email is only text, in the list, opened, answered and labelled',
   const as = 'ann'
   const tenant = `/state/${encodeURIComponent('app:inbox')}/docs`
   const { emailId } = await receive(letter(SHORT, `Subject ${SHORT}`, EVERYTHING + oneLine(40_000), '<b>x</b>'), as)
-  await call(server.url, '/api/label-email', { as, body: { emailId, add: [SHORT.slice(0, 40)] } })
-  await call(server.url, '/api/email', { as, body: { emailId, body: EVERYTHING } })
+  await call(tandem.url, '/api/label-email', { as, body: { emailId, add: [SHORT.slice(0, 40)] } })
+  await call(tandem.url, '/api/email', { as, body: { emailId, body: EVERYTHING } })
   const draft = { text: EVERYTHING, at: SHORT, by: SHORT }
-  await call(server.url, `${tenant}/drafts/${emailId}`, { as, method: 'PUT', body: { value: draft } })
-  await call(server.url, `/state/user/docs/memory/hostile`, { as, method: 'PUT', body: { value: EVERYTHING } })
+  await call(tandem.url, `${tenant}/drafts/${emailId}`, { as, method: 'PUT', body: { value: draft } })
+  await call(tandem.url, `/state/user/docs/memory/hostile`, { as, method: 'PUT', body: { value: EVERYTHING } })
 
   for (const size of [{ width: 1440, height: 900 }, NARROW]) {
     const { page, harm, close } = await open('inbox', as, size)
     await inbox(page).getByText('calls-home.example').first().waitFor()
     await expectHarmless(page)
-    await page.goto(`${server.url}inbox/${emailId}`)
+    await page.goto(`${tandem.url}inbox/${emailId}`)
     await page.getByRole('article').getByText('over it all').first().waitFor()
     await page.getByRole('article').focus()
     for (const key of ['PageDown', 'PageDown', 'End', 'Home']) await page.keyboard.press(key)
@@ -95,12 +86,12 @@ test('hostile words of a person, the model and tools are only text, in the chat 
     `/remember ${JSON.stringify({ key: 'x', value: EVERYTHING })}`,
     `/list-emails {"limit":2}`,
   ]
-  const { runId, threadId } = await turn(server.url, `${script}\n${calls.join('\n')}`, { as })
-  await turn(server.url, `/send-email ${JSON.stringify({ to: 'a@example.com', subject: SHORT, body: EVERYTHING })}`, {
+  const { runId, threadId } = await turn(tandem.url, `${script}\n${calls.join('\n')}`, { as })
+  await turn(tandem.url, `/send-email ${JSON.stringify({ to: 'a@example.com', subject: SHORT, body: EVERYTHING })}`, {
     as,
     threadId,
   })
-  await call(server.url, `/threads/${threadId}`, { as, method: 'PATCH', body: { title: SHORT.slice(0, 80) } })
+  await call(tandem.url, `/threads/${threadId}`, { as, method: 'PATCH', body: { title: SHORT.slice(0, 80) } })
 
   for (const size of [{ width: 1440, height: 900 }, NARROW]) {
     const { page, harm, close } = await open(`threads/${threadId}`, as, size)
@@ -110,7 +101,7 @@ test('hostile words of a person, the model and tools are only text, in the chat 
     }
     await page.waitForTimeout(300)
     await expectHarmless(page)
-    await page.goto(`${server.url}runs/${runId}`)
+    await page.goto(`${tandem.url}runs/${runId}`)
     await page.getByRole('option').filter({ hasText: 'read-email' }).click()
     for (const one of await page.getByRole('region', { name: 'Chunks', exact: true }).getByRole('button').all()) {
       await one.click({ timeout: 2000 }).catch(() => {})
@@ -127,8 +118,8 @@ test('a million characters on one line are shown, and the page still reacts', as
   const as = 'cleo'
   const { runId: big } = await receive(letter('Big', 'One line', oneLine(140_000)), as)
   const line = oneLine(80_000)
-  const { threadId } = await turn(server.url, line, { as })
-  for (let more = 0; more < 5; more += 1) await turn(server.url, line, { as, threadId })
+  const { threadId } = await turn(tandem.url, line, { as })
+  for (let more = 0; more < 5; more += 1) await turn(tandem.url, line, { as, threadId })
 
   const { page, harm, close } = await open(`runs/${big}`, as)
   await page.getByRole('option').filter({ hasText: 'import-emails' }).click()
@@ -137,7 +128,7 @@ test('a million characters on one line are shown, and the page still reacts', as
   await expectHarmless(page)
   expect(await worstReaction(page)).toBeLessThan(QUICK)
 
-  await page.goto(`${server.url}threads/${threadId}`)
+  await page.goto(`${tandem.url}threads/${threadId}`)
   await messages(page).getByText('AAAA').first().waitFor()
   await page.getByLabel('Message to the agent').fill('still here')
   await messages(page).hover()
@@ -152,7 +143,7 @@ test('a million characters on one line are shown, and the page still reacts', as
 test('documents that hold something else than expected break nothing', async () => {
   const as = 'dan'
   const app = `/state/${encodeURIComponent('app:inbox')}/docs`
-  const put = (path: string, value: unknown) => call(server.url, path, { as, method: 'PUT', body: { value } })
+  const put = (path: string, value: unknown) => call(tandem.url, path, { as, method: 'PUT', body: { value } })
   const odd = [null, 7, 'text', [], { text: { deep: true }, by: [], at: {} }]
   for (const [at, value] of odd.entries()) {
     await put(`${app}/drafts/e-${at + 1}`, value)
@@ -161,7 +152,7 @@ test('documents that hold something else than expected break nothing', async () 
   await put('/state/user/docs/view', { pane: SHORT, email: '../../x' })
   const { page, harm, close } = await open('inbox/e-1', as)
   for (let email = 1; email <= odd.length; email += 1) {
-    await page.goto(`${server.url}inbox/e-${email}`)
+    await page.goto(`${tandem.url}inbox/e-${email}`)
     await page.getByRole('article').waitFor()
   }
   for (const to of [null, 'x', {}, { view: 'email', emailId: '../../runs/x' }, { view: 'javascript:alert(1)' }]) {
@@ -171,10 +162,10 @@ test('documents that hold something else than expected break nothing', async () 
   const activity = [null, 7, SHORT, { email: { odd: 1 }, thread: 3, typing: SHORT, label: SHORT }]
   for (const [at, one] of activity.entries()) {
     const path = `/presence/${encodeURIComponent('app:inbox')}`
-    await call(server.url, path, { as: `eve${at}`, method: 'PUT', body: { client: `w-${at}`, activity: one } })
+    await call(tandem.url, path, { as: `eve${at}`, method: 'PUT', body: { client: `w-${at}`, activity: one } })
   }
   await page.waitForTimeout(1500)
-  await page.goto(`${server.url}inbox`)
+  await page.goto(`${tandem.url}inbox`)
   await inbox(page).getByRole('listitem').first().waitFor()
   await expectHarmless(page)
   expect(harm).toEqual([])

@@ -1,29 +1,17 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { expectAccessible, launch, NARROW, openWindow } from './lib/browser'
-import { type Server, serve } from './lib/server'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { expectAccessible, NARROW } from './lib/browser'
+import { say } from './lib/chat'
+import { inBrowser } from './lib/inBrowser'
 
-let server: Server
-let browser: Browser
-beforeAll(async () => {
-  server = await serve()
-  browser = await launch()
-})
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
-})
+const tandem = inBrowser()
 
 const inbox = (page: Page) => page.getByRole('region', { name: 'Inbox', exact: true })
 const rows = (page: Page) => page.getByRole('list', { name: 'Emails' }).getByRole('listitem')
 const subjects = (page: Page) => rows(page).locator('button[data-email]')
-const say = async (page: Page, text: string) => {
-  await page.getByLabel('Message to the agent').fill(text)
-  await page.keyboard.press('Enter')
-}
 
 test('a search finds words in the text of emails, in an inbox that nobody has changed and in one that somebody has', async () => {
-  const { page, complaints } = await openWindow(browser, `${server.url}inbox`, { as: 'sam' })
+  const { page, complaints } = await tandem.open('inbox', { as: 'sam' })
   const search = page.getByLabel('Search emails')
   await search.fill('fitters boxes')
   await inbox(page).getByText('1 email for “fitters boxes”').waitFor()
@@ -55,7 +43,7 @@ test('a search finds words in the text of emails, in an inbox that nobody has ch
 })
 
 test('what is archived is found in the archive, and the summary counts it no more', async () => {
-  const { page, complaints } = await openWindow(browser, `${server.url}inbox`, { as: 'tess' })
+  const { page, complaints } = await tandem.open('inbox', { as: 'tess' })
   await page.getByRole('button', { name: 'Archive “Invoice 2025-0917 is due in 14 days”' }).click()
   await page.getByRole('navigation', { name: 'Inbox views' }).getByRole('button', { name: 'Archive' }).click()
   await rows(page).getByText('Invoice 2025-0917 is due in 14 days').waitFor()
@@ -75,8 +63,44 @@ test('what is archived is found in the archive, and the summary counts it no mor
   expect(complaints).toEqual([])
 })
 
+test('what was filed is taken back, and an email is marked as read and as unread', async () => {
+  const { page, complaints } = await tandem.open('inbox', { as: 'xia' })
+  const subject = 'Order 4471 arrived incomplete'
+  const line = rows(page).getByText(subject, { exact: true })
+  const archive = page.getByRole('button', { name: `Archive “${subject}”`, exact: true })
+  const view = (name: string) =>
+    page.getByRole('navigation', { name: 'Inbox views' }).getByRole('button', { name }).click()
+  await archive.click()
+  await line.waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await line.waitFor()
+  await archive.click()
+  await line.waitFor({ state: 'detached' })
+  await view('Archive')
+  await expectAccessible(page)
+  await page.getByRole('button', { name: `Put “${subject}” back` }).click()
+  await line.waitFor({ state: 'detached' })
+  await view('Inbox')
+
+  await line.click()
+  await page.getByRole('button', { name: 'Mark as read' }).click()
+  await page.getByRole('button', { name: 'Mark as unread' }).waitFor()
+  await expectAccessible(page)
+  await page.keyboard.press('m')
+  await page.getByRole('button', { name: 'Mark as read' }).waitFor()
+  await page.getByRole('button', { name: 'Undo' }).last().click()
+  await page.getByRole('button', { name: 'Mark as unread' }).waitFor()
+  await inbox(page).getByRole('button', { name: 'Archive', exact: true }).click()
+  await line.waitFor({ state: 'detached' })
+  await view('Archive')
+  await line.click()
+  await page.getByRole('button', { name: 'Put back' }).click()
+  await inbox(page).getByRole('button', { name: 'Archive', exact: true }).waitFor()
+  expect(complaints).toEqual([])
+})
+
 test('the agent leads to every place that it can name', async () => {
-  const { page, complaints } = await openWindow(browser, server.url, { as: 'uma' })
+  const { page, complaints } = await tandem.open('', { as: 'uma' })
   await page.getByText('Work on the inbox together').waitFor()
   for (const [to, path] of [
     [{ view: 'archive' }, '/app/inbox?archived=true'],
@@ -102,7 +126,7 @@ test('the agent leads to every place that it can name', async () => {
 })
 
 test('what the agent remembers is seen, corrected and deleted', async () => {
-  const { page, complaints } = await openWindow(browser, `${server.url}memory`, { as: 'vera' })
+  const { page, complaints } = await tandem.open('memory', { as: 'vera' })
   await page.getByText('Nothing is remembered yet').waitFor()
   await expectAccessible(page)
   await say(page, '/remember {"name":"tone","text":"Short replies."}')
@@ -135,7 +159,7 @@ test('what the agent remembers is seen, corrected and deleted', async () => {
 })
 
 test('an email to somebody outside is sent with the action that the agent uses', async () => {
-  const { page, complaints } = await openWindow(browser, `${server.url}inbox`, { as: 'wim' })
+  const { page, complaints } = await tandem.open('inbox', { as: 'wim' })
   await page.getByRole('button', { name: 'New email' }).click()
   await page.getByLabel('To', { exact: true }).fill('nobody')
   await page.getByLabel('Subject').fill('Hello')
@@ -151,9 +175,9 @@ test('an email to somebody outside is sent with the action that the agent uses',
 })
 
 test('all views fit a narrow screen', async () => {
-  const { page, complaints } = await openWindow(browser, `${server.url}summary`, { as: 'dan', size: NARROW })
+  const { page, complaints } = await tandem.open('summary', { as: 'dan', size: NARROW })
   for (const path of ['summary', 'memory', 'inbox', 'inbox?archived=true', 'inbox/e-3']) {
-    await page.goto(server.url + path)
+    await page.goto(tandem.url + path)
     await inbox(page).locator('h2, h3, h4').first().waitFor({ state: 'attached' })
     await page.waitForTimeout(300)
     await expectAccessible(page)

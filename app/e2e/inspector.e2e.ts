@@ -1,19 +1,11 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { expect, onTestFinished, test } from 'vitest'
 import { begin, call, chunksOf, ended, turn } from './lib/api'
-import { expectAccessible, launch, NARROW, openWindow, screenshot } from './lib/browser'
-import { type Server, serve } from './lib/server'
+import { expectAccessible, NARROW, screenshot } from './lib/browser'
+import { inBrowser } from './lib/inBrowser'
+import { serve } from './lib/server'
 
-let server: Server
-let browser: Browser
-beforeAll(async () => {
-  server = await serve()
-  browser = await launch()
-})
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
-})
+const tandem = inBrowser()
 
 const MIXED = [
   '@think 30 every 5ms',
@@ -37,7 +29,7 @@ test('a run shows its attempts, model calls and tool calls, and each bar opens i
   onTestFinished(stop)
   const { runId, threadId } = await turn(url, MIXED)
   const log = await chunksOf(url, runId)
-  const { page, complaints } = await openWindow(browser, `${url}runs/${runId}`)
+  const { page, complaints } = await tandem.open(`${url}runs/${runId}`)
   await page.getByText('It did what it was asked.').waitFor()
   await row(page, 'Attempt 1 · foreground').getByText('handed over: its time was up').waitFor()
   await row(page, 'Attempt 2 · background').getByText('went on after a hand-over').waitFor()
@@ -64,8 +56,8 @@ test('a run shows its attempts, model calls and tool calls, and each bar opens i
 })
 
 test('the timeline can be read and used with the keyboard, and as a table', async () => {
-  const { runId } = await turn(server.url, '/list-emails {"limit":2}\n\n@say 3 every 0')
-  const { page, complaints } = await openWindow(browser, `${server.url}runs/${runId}`, { size: NARROW })
+  const { runId } = await turn(tandem.url, '/list-emails {"limit":2}\n\n@say 3 every 0')
+  const { page, complaints } = await tandem.open(`runs/${runId}`, { size: NARROW })
   await rows(page).first().waitFor()
   await page.getByRole('listbox').focus()
   for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown']) await page.keyboard.press(key)
@@ -92,7 +84,7 @@ test('a run that goes on is shown as it goes on, through a lost connection, unti
   const { url, stop } = await serve({ STREAM_WINDOW_MS: '1500' })
   onTestFinished(stop)
   const { runId } = await begin(url, '@say 300 every 50ms\n@wait 60s')
-  const { page } = await openWindow(browser, `${url}runs/${runId}`)
+  const { page } = await tandem.open(`${url}runs/${runId}`)
   const heading = page.getByRole('heading', { name: /^All \d+ chunks$/ })
   const count = async () => Number(/\d+/.exec(await heading.innerText())?.[0])
   await row(page, 'Text').waitFor()
@@ -119,8 +111,8 @@ test('a run that goes on is shown as it goes on, through a lost connection, unti
 })
 
 test('a silence is shown where it was seen', async () => {
-  const { runId } = await begin(server.url, '@say 80 every 50ms\n@wait 4s\n@say 2 every 0')
-  const { page, complaints } = await openWindow(browser, `${server.url}runs/${runId}`)
+  const { runId } = await begin(tandem.url, '@say 80 every 50ms\n@wait 4s\n@say 2 every 0')
+  const { page, complaints } = await tandem.open(`runs/${runId}`)
   await page.getByText(/^No chunk for [23] s, as seen here\.$/).waitFor()
   await page.getByText('It did what it was asked.').waitFor()
   await row(page, /No chunk.*for [345]\.\d s, as seen here/).waitFor()
@@ -131,22 +123,22 @@ test('a silence is shown where it was seen', async () => {
 })
 
 test('runs of one message lead to each other, and the command for the log works', async () => {
-  const { runId } = await turn(server.url, '/send-email {"to":"ann@example.com","subject":"Hi","body":"Hello!"}')
-  const { page, context, complaints } = await openWindow(browser, `${server.url}runs/${runId}`)
+  const { runId } = await turn(tandem.url, '/send-email {"to":"ann@example.com","subject":"Hi","body":"Hello!"}')
+  const { page, context, complaints } = await tandem.open(`runs/${runId}`)
   await row(page, 'send-email').getByText('waits for a person to agree').waitFor()
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
   await page.getByRole('button', { name: 'Copy as curl' }).click()
   await page.getByText('The command for the log is in the clipboard').waitFor()
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
-    `curl -N -H 'Authorization: Bearer dev.local.you' '${new URL(`/runs/${runId}/events`, server.url)}'`,
+    `curl -N -H 'Authorization: Bearer dev.local.you' '${new URL(`/runs/${runId}/events`, tandem.url)}'`,
   )
 
-  const log = await chunksOf(server.url, runId)
+  const log = await chunksOf(tandem.url, runId)
   const [callId] = log.flatMap(({ chunk }) => (chunk.type === 'tool-approval-request' ? [chunk.toolCallId] : []))
-  const { runId: next } = await call(server.url, `/runs/${runId}/approvals/${callId}`, { body: { approved: true } })
+  const { runId: next } = await call(tandem.url, `/runs/${runId}/approvals/${callId}`, { body: { approved: true } })
   await page.getByRole('link', { name: 'Continued by the next run' }).click()
   await page.waitForURL(`**/app/runs/${next}`)
-  await row(page, 'send-email').getByText('done').waitFor()
+  await row(page, 'send-email').getByText('done, as you agreed').waitFor()
   await page.getByRole('link', { name: 'Goes on with an earlier run' }).click()
   await page.waitForURL(`**/app/runs/${runId}`)
   await row(page, 'waits for a person to agree').waitFor()

@@ -1,18 +1,9 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { expectAccessible, launch, openWindow } from './lib/browser'
-import { type Server, serve } from './lib/server'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { expectAccessible } from './lib/browser'
+import { inBrowser } from './lib/inBrowser'
 
-let server: Server
-let browser: Browser
-beforeAll(async () => {
-  server = await serve()
-  browser = await launch()
-})
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
-})
+const tandem = inBrowser()
 
 const focused = (page: Page) =>
   expect.poll(() =>
@@ -27,7 +18,7 @@ const press = async (page: Page, ...keys: string[]) => {
 }
 
 test('the inbox is worked through with keys alone', async () => {
-  const { page, complaints } = await openWindow(browser, `${server.url}inbox`, { as: 'ann' })
+  const { page, complaints } = await tandem.open('inbox', { as: 'ann' })
   await page.locator('[data-email=e-8]').waitFor()
   await page.evaluate(() => (document.activeElement as HTMLElement).blur())
   await press(page, 'j')
@@ -64,7 +55,7 @@ test('the inbox is worked through with keys alone', async () => {
 })
 
 test('the keys are listed, and can be turned off', async () => {
-  const { page, complaints } = await openWindow(browser, `${server.url}inbox`, { as: 'bo' })
+  const { page, complaints } = await tandem.open('inbox', { as: 'bo' })
   await page.locator('[data-email=e-8]').waitFor()
   await page.evaluate(() => (document.activeElement as HTMLElement).blur())
   await press(page, '?')

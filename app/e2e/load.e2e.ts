@@ -1,39 +1,30 @@
 // How soon something is to be seen, and how an inbox of many emails behaves. `EMAILS=10000 scripts/test-app.sh load`
 // measures what app/README.md says.
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { launch, openWindow } from './lib/browser'
-import { type Server, serve } from './lib/server'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { inBrowser } from './lib/inBrowser'
+import { type Shifts, watchShifts } from './lib/shifts'
 
 /** More than fit into one page of documents. */
 const EMAILS = Number(process.env.EMAILS ?? 1500)
 const IMPORT_MS = 30_000 + EMAILS * 20
 
-let server: Server
-let browser: Browser
-beforeAll(async () => {
-  server = await serve()
-  browser = await launch()
-})
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
-})
+const tandem = inBrowser()
 
-type Seen = { firstPaint: number; shift: number; shifted: string[] }
+type Seen = Shifts & { firstPaint: number }
 
 test('the first paint comes within a second, and nothing moves afterwards', async () => {
   const loads: Seen[] = []
   // Another process may be at work: the best of three is what the page can do.
   for (let load = 0; load < 3; load += 1) {
-    const { page, context, complaints } = await openWindow(browser, 'about:blank')
-    await watchShifts(page)
-    await page.goto(`${server.url}inbox`)
+    const { page, context, complaints } = await tandem.open('about:blank')
+    const shifts = await watchShifts(page)
+    await page.goto(`${tandem.url}inbox`)
     await page.locator('[data-email=e-8]').waitFor()
     await page.getByLabel('Message to the agent').waitFor()
     await page.evaluate(() => document.fonts.ready)
     await page.waitForTimeout(300)
-    loads.push(await seen(page))
+    loads.push({ firstPaint: await firstPaint(page), ...(await shifts()) })
     expect(complaints).toEqual([])
     await context.close()
   }
@@ -46,8 +37,8 @@ test(
   `${EMAILS} emails: the newest are shown before all are read, and the list stays smooth`,
   async () => {
     await importEmails()
-    const { page, complaints } = await openWindow(browser, 'about:blank')
-    await watchShifts(page)
+    const { page, complaints } = await tandem.open('about:blank')
+    const shifts = await watchShifts(page)
     const devtools = await page.context().newCDPSession(page)
     // The second page of documents waits until the list has been looked at.
     let pages = 0
@@ -61,7 +52,7 @@ test(
       await route.continue()
     })
     const began = Date.now()
-    await page.goto(`${server.url}inbox`)
+    await page.goto(`${tandem.url}inbox`)
     await page.locator(`[data-email=e-${EMAILS + 8}]`).waitFor()
     const newest = Date.now() - began
     await page.getByText('or more emails').waitFor()
@@ -80,7 +71,7 @@ test(
     await devtools.send('HeapProfiler.collectGarbage')
     const { usedSize } = await devtools.send('Runtime.getHeapUsage')
     const heap = Math.round(usedSize / 2 ** 20)
-    const { shift } = await seen(page)
+    const { shift } = await shifts()
     console.log(`${EMAILS} emails:`, JSON.stringify({ newest, complete, ...frames, search, heap, rows, shift }))
     expect(rows).toBeLessThan(60)
     expect(heap).toBeLessThan(40 + EMAILS / 100)
@@ -91,7 +82,7 @@ test(
 )
 
 async function importEmails(): Promise<void> {
-  const origin = new URL(server.url).origin
+  const origin = new URL(tandem.url).origin
   const started = await fetch(`${origin}/api/import-emails`, {
     method: 'POST',
     body: JSON.stringify({ count: EMAILS }),
@@ -120,27 +111,5 @@ async function scroll(page: Page): Promise<{ median: number; worst: number }> {
   })
 }
 
-async function watchShifts(page: Page): Promise<void> {
-  await page.addInitScript(() => {
-    const kept = { shift: 0, shifted: [] as string[] }
-    Object.assign(window, { kept })
-    new PerformanceObserver((list) => {
-      for (const entry of list.getEntries() as (PerformanceEntry & {
-        value: number
-        hadRecentInput: boolean
-        sources: { node?: Element }[]
-      })[]) {
-        if (entry.hadRecentInput) continue
-        kept.shift += entry.value
-        for (const { node } of entry.sources) kept.shifted.push(`${node?.nodeName} ${node?.textContent?.slice(0, 40)}`)
-      }
-    }).observe({ type: 'layout-shift', buffered: true })
-  })
-}
-
-async function seen(page: Page): Promise<Seen> {
-  return page.evaluate(() => ({
-    firstPaint: Math.round(performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? Number.NaN),
-    ...(window as unknown as { kept: { shift: number; shifted: string[] } }).kept,
-  }))
-}
+const firstPaint = (page: Page) =>
+  page.evaluate(() => Math.round(performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? Number.NaN))

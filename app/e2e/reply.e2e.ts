@@ -1,24 +1,15 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { expectAccessible, launch, openWindow, screenshot } from './lib/browser'
-import { type Server, serve } from './lib/server'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { expectAccessible, screenshot } from './lib/browser'
+import { say } from './lib/chat'
+import { inBrowser } from './lib/inBrowser'
 
-let server: Server
-let browser: Browser
-beforeAll(async () => {
-  server = await serve()
-  browser = await launch()
-})
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
-})
+const tandem = inBrowser()
 
 const box = (page: Page) => page.getByRole('textbox', { name: /^Reply to / })
 const text = (page: Page) => expect.poll(() => box(page).inputValue(), { timeout: 10_000 })
 const saved = (page: Page) => page.getByText('Draft saved').waitFor()
-const both = (email: string) =>
-  Promise.all(['ann', 'bo'].map((as) => openWindow(browser, `${server.url}inbox/${email}`, { as })))
+const both = (email: string) => Promise.all(['ann', 'bo'].map((as) => tandem.open(`inbox/${email}`, { as })))
 /** Who is not heard keeps what is typed: a network that is gone, for documents alone. */
 const deaf = (page: Page) => page.route(/\/docs\/drafts/, (route) => route.abort())
 
@@ -90,18 +81,18 @@ test('words that both have changed are shown in two versions, and the chosen one
 })
 
 test('what was typed is there after a reload, and the list shows that there is a draft', async () => {
-  const { page, complaints } = await openWindow(browser, `${server.url}inbox/e-4`, { as: 'cleo' })
+  const { page, complaints } = await tandem.open('inbox/e-4', { as: 'cleo' })
   await box(page).fill('Two things:')
   await page.getByRole('button', { name: 'Back to the list' }).click()
   await page.locator('button[data-email=e-4]').getByText('Draft', { exact: true }).waitFor()
-  await page.goto(`${server.url}inbox/e-4`)
+  await page.goto(`${tandem.url}inbox/e-4`)
   await text(page).toBe('Two things:')
   expect(complaints).toEqual([])
 })
 
 test('what others and the agent change is marked with who did it', async () => {
-  const eva = await openWindow(browser, `${server.url}inbox`, { as: 'eva' })
-  const fred = await openWindow(browser, `${server.url}inbox`, { as: 'fred' })
+  const eva = await tandem.open('inbox', { as: 'eva' })
+  const fred = await tandem.open('inbox', { as: 'fred' })
   const row = (page: Page, id: string) =>
     page
       .getByRole('list', { name: 'Emails' })
@@ -109,8 +100,7 @@ test('what others and the agent change is marked with who did it', async () => {
       .filter({ has: page.locator(`[data-email=${id}]`) })
   for (const { page } of [eva, fred]) await row(page, 'e-5').waitFor()
 
-  await fred.page.getByLabel('Message to the agent').fill('/label-email {"emailId":"e-5","add":["second-look"]}')
-  await fred.page.keyboard.press('Enter')
+  await say(fred.page, '/label-email {"emailId":"e-5","add":["second-look"]}')
   await row(eva.page, 'e-5').getByText('second-look').waitFor()
   await row(eva.page, 'e-5').getByText('The agent, for fred has just changed it').waitFor({ state: 'attached' })
   await row(fred.page, 'e-5').getByText('The agent has just changed it').waitFor({ state: 'attached' })

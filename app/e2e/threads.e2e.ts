@@ -1,18 +1,10 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { expectAccessible, launch, openWindow } from './lib/browser'
-import { type Server, serve } from './lib/server'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { expectAccessible } from './lib/browser'
+import { say } from './lib/chat'
+import { inBrowser } from './lib/inBrowser'
 
-let server: Server
-let browser: Browser
-beforeAll(async () => {
-  server = await serve()
-  browser = await launch()
-})
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
-})
+const tandem = inBrowser()
 
 const list = (page: Page) => page.getByRole('list', { name: 'Conversations' })
 const titles = (page: Page) => list(page).locator('button[data-thread]')
@@ -29,11 +21,10 @@ const begin = (page: Page, names: string[]) =>
   }, names)
 
 test('a conversation is renamed, shared, archived and deleted', async () => {
-  const { page, complaints } = await openWindow(browser, server.url, { as: 'ann' })
-  const bo = await openWindow(browser, server.url, { as: 'bo' })
+  const { page, complaints } = await tandem.open('', { as: 'ann' })
+  const bo = await tandem.open('', { as: 'bo' })
   await page.getByText('No conversations yet').waitFor()
-  await page.getByLabel('Message to the agent').fill('Hello agent')
-  await page.keyboard.press('Enter')
+  await say(page, 'Hello agent')
   await titles(page).getByText('Hello agent').waitFor()
   await page.getByRole('button', { name: 'Send' }).waitFor()
 
@@ -65,7 +56,7 @@ test('a conversation is renamed, shared, archived and deleted', async () => {
 })
 
 test('many conversations come page by page, are found by their titles, and are walked through with arrow keys', async () => {
-  const { page, complaints } = await openWindow(browser, server.url, { as: 'cleo' })
+  const { page, complaints } = await tandem.open('', { as: 'cleo' })
   await page.getByText('No conversations yet').waitFor()
   await begin(
     page,

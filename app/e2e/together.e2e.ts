@@ -1,28 +1,11 @@
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { launch, openWindow } from './lib/browser'
-import { type Server, serve } from './lib/server'
+import { expect, test } from 'vitest'
+import { said, say, words } from './lib/chat'
+import { inBrowser } from './lib/inBrowser'
 
-let server: Server
-let browser: Browser
-beforeAll(async () => {
-  server = await serve()
-  browser = await launch()
-})
-afterAll(async () => {
-  await browser?.close()
-  await server?.stop()
-})
-
-const say = async (page: Page, text: string) => {
-  await page.getByLabel('Message to the agent').fill(text)
-  await page.keyboard.press('Enter')
-}
-const said = (page: Page) => page.getByRole('region', { name: 'Messages' })
-const words = (count: number) => Array.from({ length: count }, (_, n) => `w${n + 1}`).join(' ')
+const tandem = inBrowser()
 
 test('the agent opens an email beside the conversation in which it was asked', async () => {
-  const { page, complaints } = await openWindow(browser, server.url, { as: 'ann' })
+  const { page, complaints } = await tandem.open('', { as: 'ann' })
   await page.getByText('Work on the inbox together').waitFor()
   await say(page, '/navigate {"view":"email","emailId":"e-3"}')
   await page.getByRole('article').getByRole('heading', { name: 'Order 4471 arrived incomplete' }).waitFor()
@@ -32,11 +15,11 @@ test('the agent opens an email beside the conversation in which it was asked', a
 })
 
 test('a window that is opened in the middle of an answer shows all of it, and both go on together', async () => {
-  const first = await openWindow(browser, server.url, { as: 'bo' })
+  const first = await tandem.open('', { as: 'bo' })
   await first.page.getByText('Work on the inbox together').waitFor()
   await say(first.page, '@say 40 every 50ms')
   await first.page.getByText('w1 w2 w3 w4 w5').waitFor()
-  const second = await openWindow(browser, first.page.url(), { as: 'bo' })
+  const second = await tandem.open(first.page.url(), { as: 'bo' })
   for (const { page } of [first, second]) await page.getByText(`${words(40)} done`).waitFor()
 
   await second.page.getByRole('button', { name: 'Send' }).waitFor()
@@ -52,7 +35,7 @@ test('a window that is opened in the middle of an answer shows all of it, and bo
 })
 
 test('an answer is stopped with its button', async () => {
-  const { page, complaints } = await openWindow(browser, server.url, { as: 'cleo' })
+  const { page, complaints } = await tandem.open('', { as: 'cleo' })
   await page.getByText('Work on the inbox together').waitFor()
   await say(page, '@say 5 every 0\n@wait 60s')
   await page.getByText(words(5)).waitFor()

@@ -27,13 +27,10 @@ export function launch(): Promise<Browser> {
 }
 
 export type Window = { page: Page; context: BrowserContext; complaints: string[] }
+export type WindowOptions = { as?: string; size?: typeof WIDE }
 
 /** A window of its own until the test ends, as this dev person. `complaints` are uncaught errors and what the console calls an error. */
-export async function openWindow(
-  browser: Browser,
-  url: string,
-  options: { as?: string; size?: typeof WIDE } = {},
-): Promise<Window> {
+export async function openWindow(browser: Browser, url: string, options: WindowOptions): Promise<Window> {
   const context = await browser.newContext({ viewport: options.size ?? WIDE, locale: 'en-GB' })
   // Windows of earlier tests would go on working, and be somebody who is here.
   onTestFinished(() => context.close())

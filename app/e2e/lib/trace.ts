@@ -1,12 +1,14 @@
 // What the browser's own trace says of a time: tasks that held the page up, and what was in them.
 import type { Browser, CDPSession, Page } from 'playwright-core'
+import { watchShifts } from './shifts'
 
 export type Traced = {
   /** Milliseconds of processor time; what else the machine did meanwhile does not count. */
   longestTask: number
   tasksOver50: number
-  /** Cumulative layout shift. */
+  /** Cumulative layout shift, and what moved first. */
   shift: number
+  shifted: string[]
   heapMb: number
   /** Functions by their own time, the longest first. */
   hot: string[]
@@ -27,18 +29,19 @@ export async function traced(browser: Browser, page: Page, act: () => Promise<vo
   const session = await page.context().newCDPSession(page)
   await session.send('Profiler.enable')
   await session.send('Profiler.setSamplingInterval', { interval: 500 })
-  await watchShifts(page)
+  const shifts = await watchShifts(page)
   await session.send('Profiler.start')
   await browser.startTracing(page, { categories: ['toplevel', 'devtools.timeline', '__metadata'], screenshots: false })
   await act()
   const { traceEvents } = JSON.parse((await browser.stopTracing()).toString()) as { traceEvents: Event[] }
   const { profile } = await session.send('Profiler.stop')
-  const shift = await page.evaluate(() => (window as unknown as { shift: number }).shift)
+  const { shift, shifted } = await shifts()
   const tasks = mainThreadTasks(traceEvents)
   const traced = {
     longestTask: round(Math.max(0, ...tasks)),
     tasksOver50: tasks.filter((ms) => ms > 50).length,
     shift: Math.round(shift * 10_000) / 10_000,
+    shifted: shifted.slice(0, 8),
     heapMb: await heap(session),
     hot: hottest(profile),
   }
@@ -47,17 +50,6 @@ export async function traced(browser: Browser, page: Page, act: () => Promise<vo
 }
 
 const round = (ms: number) => Math.round(ms * 10) / 10
-
-async function watchShifts(page: Page): Promise<void> {
-  await page.evaluate(() => {
-    const seen = Object.assign(window, { shift: 0 })
-    new PerformanceObserver((list) => {
-      for (const entry of list.getEntries() as (PerformanceEntry & { value: number; hadRecentInput: boolean })[]) {
-        if (!entry.hadRecentInput) seen.shift += entry.value
-      }
-    }).observe({ type: 'layout-shift' })
-  })
-}
 
 /** Milliseconds of processor time of every task of the page's main thread. */
 function mainThreadTasks(events: Event[]): number[] {
