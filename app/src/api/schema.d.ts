@@ -49,8 +49,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The actions that you may use
-         * @description Each with its schemas. Actions that are not yours, or not called over HTTP, are left out.
+         * The actions that you may use, and the models
+         * @description Each action with its schemas. Actions that are not yours, or not called over HTTP, are left out.
          */
         get: operations["listActions"];
         put?: never;
@@ -235,6 +235,46 @@ export interface paths {
          * @description Take an email out of the inbox; list-emails with `archived` still finds it.
          */
         post: operations["archive-email"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/unarchive-email": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put an archived email back into the inbox
+         * @description Put an archived email back into the inbox.
+         */
+        post: operations["unarchive-email"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/mark-email": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Mark an email as read or as unread, for everybody
+         * @description Mark an email as read or as unread, for everybody. Reading an email does not mark it.
+         */
+        post: operations["mark-email"];
         delete?: never;
         options?: never;
         head?: never;
@@ -815,9 +855,12 @@ export interface components {
          * @enum {string}
          */
         Caller: "http" | "agent" | "cli" | "mcp";
-        /** @description The actions that the caller may use, in the application's order. */
+        /** @description What the caller may use. */
         Catalogue: {
+            /** @description In the application's order. */
             actions: components["schemas"]["CatalogueAction"][];
+            /** @description What `model` of a turn may name, the default first. */
+            models: components["schemas"]["CatalogueModel"][];
         };
         /** @description An action, as it is called over HTTP. */
         CatalogueAction: {
@@ -833,6 +876,12 @@ export interface components {
             inputSchema: unknown;
             /** @description JSON Schema of the answer. */
             outputSchema: unknown;
+        };
+        /** @description A model that may answer. */
+        CatalogueModel: {
+            id: string;
+            /** @description It answers where a turn names none. */
+            default: boolean;
         };
         /** @description One entry of a scope's feed; the entries of one commit have the same `rev`. */
         Change: {
@@ -1217,6 +1266,28 @@ export interface components {
              * @example e-1
              */
             cursor?: string;
+        };
+        /** @description Mark an email as read or as unread, for everybody. Reading an email does not mark it. */
+        MarkEmailInput: {
+            /**
+             * @description The email to mark.
+             * @example e-1
+             */
+            emailId: string;
+            /** @description True: as unread; false: as read. */
+            unread: boolean;
+        };
+        /** @description How the email is marked now. */
+        MarkEmailOutput: {
+            /**
+             * @description Id of an email, such as e-1.
+             * @example e-1
+             */
+            emailId: string;
+            subject: string;
+            unread: boolean;
+            /** @description False: it was marked so before. */
+            changed: boolean;
         };
         /** @description A message of a thread. An assistant message's id is made from its run, see [`MessageId::of_run`]. */
         MessageId: string;
@@ -1646,6 +1717,25 @@ export interface components {
             /** @description The run that writes, or wrote, this message. */
             runId?: components["schemas"]["RunId"];
         };
+        /** @description Put an archived email back into the inbox. */
+        UnarchiveEmailInput: {
+            /**
+             * @description The email to put back.
+             * @example e-1
+             */
+            emailId: string;
+        };
+        /** @description The email is in the inbox. */
+        UnarchiveEmailOutput: {
+            /**
+             * @description Id of an email, such as e-1.
+             * @example e-1
+             */
+            emailId: string;
+            subject: string;
+            /** @description False: it was not archived. */
+            changed: boolean;
+        };
         /** @description The run that carries out an action which takes longer than a request: follow it for what comes of it. */
         UnderWay: {
             runId: components["schemas"]["RunId"];
@@ -2069,6 +2159,16 @@ export interface operations {
                      *             }
                      *           }
                      *         }
+                     *       ],
+                     *       "models": [
+                     *         {
+                     *           "id": "anthropic/claude-sonnet-5-5",
+                     *           "default": true
+                     *         },
+                     *         {
+                     *           "id": "scripted",
+                     *           "default": false
+                     *         }
                      *       ]
                      *     }
                      */
@@ -2111,7 +2211,7 @@ export interface operations {
                     threadId?: string | null;
                     /** @description Your name for the turn: the same request twice is one run. */
                     turnId?: string | null;
-                    /** @description A model of `MODELS`; without it the first one. */
+                    /** @description One of the `models` that `GET /api` lists; without it the default. */
                     model?: string | null;
                     /** @description What to do where the thread has a run under way. */
                     whenBusy?: ("reject" | "interrupt") | null;
@@ -2139,7 +2239,7 @@ export interface operations {
                     trigger?: "submit-message" | "regenerate-message" | null;
                     /** @description With `regenerate-message` the message to answer again, with `submit-message` the one that was edited. */
                     messageId?: string | null;
-                    /** @description A model of `MODELS`; without it the first one. */
+                    /** @description One of the `models` that `GET /api` lists; without it the default. */
                     model?: string | null;
                     /** @description What to do where the thread has a run under way. */
                     whenBusy?: ("reject" | "interrupt") | null;
@@ -2498,6 +2598,84 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ArchiveEmailOutput"];
+                };
+            };
+            400: components["responses"]["invalid_input.invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            409: components["responses"]["conflict.in_progress"];
+            413: components["responses"]["too_large"];
+            422: components["responses"]["action_failed.key_reused"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_unavailable"];
+            504: components["responses"]["timeout"];
+        };
+    };
+    "unarchive-email": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeated call the same call, for a day: it has one effect, and the answer is the first one's. The same key with another input is refused.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UnarchiveEmailInput"];
+            };
+        };
+        responses: {
+            /** @description What the action gives. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UnarchiveEmailOutput"];
+                };
+            };
+            400: components["responses"]["invalid_input.invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            409: components["responses"]["conflict.in_progress"];
+            413: components["responses"]["too_large"];
+            422: components["responses"]["action_failed.key_reused"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_unavailable"];
+            504: components["responses"]["timeout"];
+        };
+    };
+    "mark-email": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeated call the same call, for a day: it has one effect, and the answer is the first one's. The same key with another input is refused.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MarkEmailInput"];
+            };
+        };
+        responses: {
+            /** @description What the action gives. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MarkEmailOutput"];
                 };
             };
             400: components["responses"]["invalid_input.invalid_request"];
