@@ -32,8 +32,13 @@ export async function traced(browser: Browser, page: Page, act: () => Promise<vo
   const shifts = await watchShifts(page)
   await session.send('Profiler.start')
   await browser.startTracing(page, { categories: ['toplevel', 'devtools.timeline', '__metadata'], screenshots: false })
-  await act()
-  const { traceEvents } = JSON.parse((await browser.stopTracing()).toString()) as { traceEvents: Event[] }
+  let trace: Buffer
+  try {
+    await act()
+  } finally {
+    trace = await browser.stopTracing()
+  }
+  const { traceEvents } = JSON.parse(trace.toString()) as { traceEvents: Event[] }
   const { profile } = await session.send('Profiler.stop')
   const { shift, shifted } = await shifts()
   const tasks = mainThreadTasks(traceEvents)

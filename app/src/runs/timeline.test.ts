@@ -198,3 +198,10 @@ test('each chunk of a call, and no other, is its own', () => {
 function tokens(inputTokens: number, outputTokens: number) {
   return { inputTokens, outputTokens, cachedInputTokens: 0, reasoningTokens: 0 }
 }
+
+test('what the model was not told is known', () => {
+  const leftOut = { messages: 12, characters: 340 }
+  const told: Chunk = { type: 'message-metadata', messageMetadata: { leftOut } }
+  const log = [START, told, usage(100, 10)].map((chunk, seq) => ({ seq, chunk }))
+  expect(fold(EMPTY, log)).toMatchObject({ leftOut, tokens: { inputTokens: 100 } })
+})
