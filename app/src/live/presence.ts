@@ -31,7 +31,9 @@ export function useSayPresence(scope: string, activity: Activity): void {
 function put(scope: string, activity: Activity | null): void {
   const body = JSON.stringify({ client: WINDOW, activity })
   const headers = { 'content-type': 'application/json' }
-  // A sign of life that is lost is followed by the next one: none waits for longer on a connection that is gone.
-  const request = { method: 'PUT', body, headers, keepalive: true, signal: AbortSignal.timeout(EVERY_MS) }
+  // A sign of life that is lost is followed by the next one: none waits for longer on a connection that is gone. A
+  // goodbye outlives its page, and with it whatever could end it.
+  const signal = activity ? AbortSignal.timeout(EVERY_MS) : undefined
+  const request = { method: 'PUT', body, headers, keepalive: true, signal }
   authorizedFetch(`/presence/${encodeURIComponent(scope)}`, request).catch(() => {})
 }
