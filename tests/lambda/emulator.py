@@ -178,6 +178,14 @@ def check_sweeper_json(system):
     equal(system.sweeper.result(event("sweeper.json")), {"due": 0, "recovered": 0, "failed": 0})
 
 
+def check_failed_dispatches_of_the_queue(system):
+    # Ours, of a run that is not there any more; and what nobody can deal with: neither comes again.
+    for name, refused in [("failed-dispatches.json", 0), ("foreign.json", 4)]:
+        before = system.sweeper.words().count("failed dispatch refused")
+        equal(system.sweeper.result(event(f"sweeper/{name}")), {"batchItemFailures": []})
+        equal(system.sweeper.words().count("failed dispatch refused") - before, refused)
+
+
 def check_every_event_of_the_foreground_has_the_status_that_is_told(system):
     for name, status, _ in samples.told():
         equal((name, system.foreground.http(event(f"foreground/{name}"))[0]), (name, status))

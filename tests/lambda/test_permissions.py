@@ -21,8 +21,10 @@ class Permissions(unittest.TestCase):
         background = "arn:aws:lambda:us-east-1:123456789012:function:tandem-background"
         every = store | {("lambda:InvokeFunction", background)}
         models = {(action, MODEL) for action in sources.bedrock_actions()}
-        queue = {("sqs:SendMessage", "<FailedDispatches.Arn>")}
-        for function, more in [("Foreground", models), ("Background", models | queue), ("Sweeper", set())]:
+        queue = lambda *actions: {(f"sqs:{action}", "<FailedDispatches.Arn>") for action in actions}
+        # What Lambda itself does in the functions' names: a destination, and an event source mapping.
+        sends, reads = queue("SendMessage"), queue("ReceiveMessage", "DeleteMessage", "GetQueueAttributes")
+        for function, more in [("Foreground", models), ("Background", models | sends), ("Sweeper", reads)]:
             log = {(f"logs:{action}", f"<{function}Log.Arn>") for action in ("CreateLogStream", "PutLogEvents")}
             self.assertEqual(self.granted(f"{function}Function"), every | more | log, function)
 

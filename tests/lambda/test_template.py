@@ -150,6 +150,19 @@ class Template(unittest.TestCase):
         scripts = re.findall("<script[^>]*>", (TOP / "app/index.html").read_text())
         self.assertTrue(all(" src=" in script for script in scripts), scripts)
 
+    def test_what_lambda_gives_up_comes_to_the_sweeper(self):
+        resources = self.stack().resources
+        failures = resources["BackgroundFunctionEventInvokeConfig"]["Properties"]["DestinationConfig"]["OnFailure"]
+        [mapping] = [one for one in resources.values() if one["Type"] == "AWS::Lambda::EventSourceMapping"]
+        mapping = mapping["Properties"]
+        self.assertEqual(failures["Destination"], "<FailedDispatches.Arn>")
+        self.assertEqual(mapping["EventSourceArn"], "<FailedDispatches.Arn>")
+        self.assertEqual(mapping["FunctionName"], "<SweeperFunction>")
+        self.assertEqual(mapping["FunctionResponseTypes"], ["ReportBatchItemFailures"])
+        # Lambda refuses a mapping whose messages come again while they are dealt with.
+        timeout = resources["SweeperFunction"]["Properties"]["Timeout"]
+        self.assertGreaterEqual(resources["FailedDispatches"]["Properties"]["VisibilityTimeout"], 6 * timeout)
+
     def test_alarms_tell_somebody(self):
         alarms = [one for one in self.stack().resources.values() if one["Type"] == "AWS::CloudWatch::Alarm"]
         self.assertGreater(len(alarms), 8)

@@ -1,8 +1,12 @@
-//! The sweeper function: every minute, finds runs that nobody holds and nobody watches.
+//! The sweeper function: every minute, finds runs that nobody holds and nobody watches; and takes up those whose
+//! dispatches Lambda gave up.
+
+mod failed_dispatches;
 
 use lambda_runtime::{Error, LambdaEvent, run, service_fn, tracing};
 use serde_json::{Value, json};
-use tandem_host::Invocation;
+use tandem_host::{Invocation, Runtime};
+use tokio::time::Instant;
 
 #[tokio::main]
 async fn main() -> Result<(), Error> {
@@ -13,12 +17,16 @@ async fn main() -> Result<(), Error> {
     run(service_fn(|event: LambdaEvent<Value>| {
         let runtime = runtime.clone();
         let deadline = invocation.deadline(event.context.deadline);
-        async move {
-            let swept = runtime.sweep(Some(deadline)).await?;
-            // What a failed dispatch made this process drive itself ends before the invocation does.
-            runtime.tasks_done().await;
-            Ok::<_, Error>(json!({"due": swept.due, "recovered": swept.recovered, "failed": swept.failed}))
-        }
+        async move { handle(&runtime, event.payload, deadline).await }
     }))
     .await
+}
+
+/// A batch of the queue, or else the schedule.
+async fn handle(runtime: &Runtime, event: Value, deadline: Instant) -> Result<Value, Error> {
+    if failed_dispatches::is_batch(&event) {
+        return Ok(failed_dispatches::take_up(runtime, event, deadline).await);
+    }
+    let swept = runtime.sweep(Some(deadline)).await?;
+    Ok(json!({"due": swept.due, "recovered": swept.recovered, "failed": swept.failed}))
 }

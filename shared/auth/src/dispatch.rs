@@ -73,6 +73,26 @@ impl VerifiedDispatch {
     }
 }
 
+/// A dispatch that is ours, of any age. It says which run was to be driven once, and no more: nobody claims a run with
+/// it. Only [`DispatchKeys::verify_past`] makes one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PastDispatch {
+    run: RunId,
+    version: u64,
+}
+
+impl PastDispatch {
+    /// The run that was to be driven.
+    pub fn run(&self) -> &RunId {
+        &self.run
+    }
+
+    /// The run's version at that time.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+}
+
 /// Why a dispatch is not followed. Asking again with the same dispatch cannot help; the sender signs a new one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum DispatchRefused {

@@ -22,7 +22,8 @@ pub use authenticate::{AuthError, Authenticate, authenticator_from_env};
 pub use config::ConfigError;
 pub use dev::DevPrincipals;
 pub use dispatch::{
-    DEFAULT_SKEW_MS, DEFAULT_TTL_MS, DispatchKeys, DispatchRefused, SignedDispatch, VerifiedDispatch, dispatch_keys,
+    DEFAULT_SKEW_MS, DEFAULT_TTL_MS, DispatchKeys, DispatchRefused, PastDispatch, SignedDispatch, VerifiedDispatch,
+    dispatch_keys,
 };
 pub use endpoint::{is_local_url, is_loopback_url};
 pub use oidc::{Oidc, OidcSettings};

@@ -25,6 +25,7 @@ mod sweep;
 mod take;
 mod threads;
 mod transition;
+mod undelivered;
 mod weigh;
 
 pub use abort::AbortError;

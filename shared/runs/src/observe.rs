@@ -34,12 +34,16 @@ impl Observation {
             *self = Observation::new(run);
             return false;
         }
-        let patience = match run.status {
-            // The foreground that dispatched it has the first right to take it back.
-            RunStatus::Dispatched => config.claim_grace + config.lease,
-            _ => config.lease,
-        };
-        self.since.elapsed() >= patience
+        self.since.elapsed() >= patience(run, config)
+    }
+}
+
+/// How long a run must have stood still before anybody but its holder moves it.
+pub(crate) fn patience(run: &Run, config: &Config) -> Duration {
+    match run.status {
+        // The foreground that dispatched it has the first right to take it back.
+        RunStatus::Dispatched => config.claim_grace + config.lease,
+        _ => config.lease,
     }
 }
 

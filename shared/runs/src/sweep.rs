@@ -15,7 +15,7 @@ const PER_SHARD: i32 = 100;
 /// Runs recovered side by side.
 const AT_ONCE: usize = 16;
 /// Time that one recovery may need.
-const NEEDS: Duration = Duration::from_secs(10);
+pub(crate) const NEEDS: Duration = Duration::from_secs(10);
 
 /// What a sweep found and did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -86,7 +86,8 @@ impl Runtime {
         Ok(swept)
     }
 
-    async fn recover_if_still(&self, seen: &Run, deadline: Option<Instant>) -> Result<bool, StoreError> {
+    /// Recovers a run that has not moved since it was `seen`.
+    pub(crate) async fn recover_if_still(&self, seen: &Run, deadline: Option<Instant>) -> Result<bool, StoreError> {
         match self.0.store.run(&seen.run_id).await? {
             // The rest comes with the next pass: a dispatch that is written and not sent is a try for nothing.
             Some(_) if deadline.is_some_and(|deadline| deadline < Instant::now() + NEEDS) => Ok(false),

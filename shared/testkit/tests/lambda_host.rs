@@ -208,6 +208,22 @@ async fn an_event_that_waited_too_long_ends_in_the_failure_queue() {
 }
 
 #[tokio::test]
+async fn an_event_that_was_given_up_comes_to_another_function_until_that_has_dealt_with_it() {
+    let mut failing = worker();
+    failing.queue.on_failure = Some("keeper".into());
+    let keeper = Function { name: "keeper".into(), max_processes: 0, ..worker() };
+    let host = LambdaHost::start([failing, keeper]).await.unwrap();
+    send_event(&host, &json!({"fail": "no"})).await;
+    until("it is given up", || !host.failed_events("worker").is_empty()).await;
+    assert_eq!(host.invocations("keeper"), []);
+    host.limit("keeper", 1);
+    until("it is dealt with", || host.invocations("keeper").first().is_some_and(|one| one.outcome.is_some())).await;
+    let invocations = host.invocations("keeper");
+    let [one] = &invocations[..] else { panic!("once: {invocations:?}") };
+    assert_eq!((one.invoker, one.outcome), (Invoker::Queue, Some(Outcome::Answered)));
+}
+
+#[tokio::test]
 async fn a_failed_event_is_tried_again_as_often_as_configured() {
     for retries in [0, 2] {
         let mut function = worker();

@@ -6,6 +6,7 @@
 mod answers;
 mod dispatches;
 mod events;
+mod failures;
 mod freezing;
 mod hand_over;
 mod turns;

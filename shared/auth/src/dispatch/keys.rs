@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use sha2::Sha256;
 use tandem_protocol::RunId;
 
-use super::{DispatchRefused, SignedDispatch, VerifiedDispatch, check_age};
+use super::{DispatchRefused, PastDispatch, SignedDispatch, VerifiedDispatch, check_age};
 use crate::config::{ConfigError, set};
 
 /// Says what is signed. A new list of fields needs a new tag; no other MAC of ours may use this one.
@@ -89,13 +89,23 @@ impl DispatchKeys {
         ttl_ms: u64,
         skew_ms: u64,
     ) -> Result<VerifiedDispatch, DispatchRefused> {
+        self.check_signature(dispatch)?;
+        check_age(dispatch.issued_at, now_ms, ttl_ms, skew_ms)?;
+        Ok(VerifiedDispatch { run: dispatch.run_id.clone(), version: dispatch.version })
+    }
+
+    /// Checks the signature and not the age, for a dispatch that could not be delivered.
+    pub fn verify_past(&self, dispatch: &SignedDispatch) -> Result<PastDispatch, DispatchRefused> {
+        self.check_signature(dispatch)?;
+        Ok(PastDispatch { run: dispatch.run_id.clone(), version: dispatch.version })
+    }
+
+    fn check_signature(&self, dispatch: &SignedDispatch) -> Result<(), DispatchRefused> {
         let SignedDispatch { run_id, version, issued_at, kid, signature } = dispatch;
         let key = self.all().find(|key| key.kid == *kid).ok_or(DispatchRefused::UnknownKey)?;
         let signature = decode(signature).ok_or(DispatchRefused::Signature)?;
         // Compares in constant time.
-        key.mac_over(run_id, *version, *issued_at).verify_slice(&signature).map_err(|_| DispatchRefused::Signature)?;
-        check_age(*issued_at, now_ms, ttl_ms, skew_ms)?;
-        Ok(VerifiedDispatch { run: run_id.clone(), version: *version })
+        key.mac_over(run_id, *version, *issued_at).verify_slice(&signature).map_err(|_| DispatchRefused::Signature)
     }
 
     /// Keys for another purpose, made from these: one for each, by its name, the one to use first. Nobody can tell a

@@ -254,3 +254,16 @@ fn a_derived_key_is_of_one_purpose_and_one_key() {
     let all: std::collections::BTreeSet<_> = one.iter().chain(&other).map(|(_, key)| *key).collect();
     assert_eq!(all.len(), 4);
 }
+
+#[test]
+fn a_dispatch_of_the_past_must_be_ours_and_may_have_any_age() {
+    let keys = two_keys();
+    for stamp in [i64::MIN, 0, NOW, i64::MAX] {
+        let old = keys.sign(&run("run_1"), 7, stamp);
+        assert_eq!(keys.verify_past(&old), Ok(PastDispatch { run: run("run_1"), version: 7 }));
+        let changed = SignedDispatch { version: 8, ..old.clone() };
+        assert_eq!(keys.verify_past(&changed), Err(DispatchRefused::Signature));
+        let unknown = SignedDispatch { kid: "other".into(), ..old };
+        assert_eq!(keys.verify_past(&unknown), Err(DispatchRefused::UnknownKey));
+    }
+}

@@ -65,11 +65,14 @@ pub struct Queue {
     pub max_age: Duration,
     /// The wait before the next try; Lambda takes a second to minutes.
     pub pause: Duration,
+    /// The function that gets the events that were given up, as messages of SQS. Without one they are only kept for
+    /// the test to look at.
+    pub on_failure: Option<String>,
 }
 
 impl Default for Queue {
     fn default() -> Self {
-        Self { retries: 0, max_age: Duration::from_secs(60), pause: Duration::from_millis(100) }
+        Self { retries: 0, max_age: Duration::from_secs(60), pause: Duration::from_millis(100), on_failure: None }
     }
 }
 

@@ -5,13 +5,14 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use axum::Router;
 use rustix::process::Signal;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
 use super::config::{Delivery, Function};
+use super::failure_queue::FailureQueue;
 use super::function_url;
 use super::invoke_api::{self, Target, Targets};
 use super::pool::Pool;
@@ -37,7 +38,7 @@ impl LambdaHost {
         let epoch = Instant::now();
         let mut servers = JoinSet::new();
         let (listener, endpoint) = bind().await?;
-        let (mut targets, mut urls) = (BTreeMap::new(), BTreeMap::new());
+        let (mut pools, mut urls) = (BTreeMap::new(), BTreeMap::new());
         for function in functions {
             let (name, has_url) = (function.name.clone(), function.url);
             if !function.bootstrap.is_file() {
@@ -49,7 +50,16 @@ impl LambdaHost {
                 servers.spawn(serve(listener, function_url::router(Arc::clone(&pool))));
                 urls.insert(name.clone(), url);
             }
-            targets.insert(name, Target { queue: EventQueue::new(Arc::clone(&pool)), pool });
+            pools.insert(name, pool);
+        }
+        let mut targets = BTreeMap::new();
+        for (name, pool) in &pools {
+            let consumer = pool.function().queue.on_failure.as_ref().map(|consumer| {
+                pools.get(consumer).with_context(|| format!("{name}: there is no function {consumer} for its failures"))
+            });
+            let failures = consumer.transpose()?.map(|consumer| FailureQueue { consumer: Arc::clone(consumer) });
+            let queue = EventQueue::new(Arc::clone(pool), failures);
+            targets.insert(name.clone(), Target { queue, pool: Arc::clone(pool) });
         }
         let targets = Arc::new(targets);
         servers.spawn(serve(listener, invoke_api::router(Arc::clone(&targets))));

@@ -9,6 +9,7 @@
 
 mod config;
 mod event;
+mod failure_queue;
 mod function_url;
 mod host;
 mod invoke_api;

@@ -8,7 +8,8 @@ use bytes::Bytes;
 use tokio::time::{Instant, sleep};
 
 use super::config::Delivery;
-use super::payload::Reply;
+use super::failure_queue::FailureQueue;
+use super::payload::{Fault, Reply};
 use super::pool::{Pool, Throttled};
 use super::records::{FailedEvent, Invoker, locked};
 
@@ -16,12 +17,13 @@ use super::records::{FailedEvent, Invoker, locked};
 #[derive(Debug)]
 pub(super) struct EventQueue {
     pool: Arc<Pool>,
+    failures: Option<FailureQueue>,
     script: Mutex<VecDeque<Delivery>>,
 }
 
 impl EventQueue {
-    pub(super) fn new(pool: Arc<Pool>) -> Self {
-        Self { pool, script: Mutex::default() }
+    pub(super) fn new(pool: Arc<Pool>, failures: Option<FailureQueue>) -> Self {
+        Self { pool, failures, script: Mutex::default() }
     }
 
     /// Decides what becomes of the next events, in order.
@@ -34,10 +36,15 @@ impl EventQueue {
         let delivery = locked(&self.script).pop_front().unwrap_or_default();
         let deliver = |delay: Duration| {
             let event = Event { id: id.to_owned(), payload: payload.clone(), accepted: Instant::now() };
-            let pool = Arc::clone(&self.pool);
+            let (pool, failures) = (Arc::clone(&self.pool), self.failures.clone());
             tokio::spawn(async move {
                 sleep(delay).await;
-                event.deliver(&pool).await;
+                let Some(given_up) = event.deliver(&pool).await else { return };
+                pool.records().fail(given_up.event.clone());
+                if let Some(failures) = failures {
+                    let GivenUp { event, invoked, fault } = given_up;
+                    failures.deliver(&pool.function().name, &event, invoked, fault.as_ref()).await;
+                }
             });
         };
         match delivery {
@@ -61,46 +68,54 @@ struct Event {
 }
 
 impl Event {
-    /// Tries until the function has succeeded, failed too often, or the event is too old.
-    async fn deliver(self, pool: &Arc<Pool>) {
+    /// Tries until the function has succeeded (`None`), failed too often, or the event is too old.
+    async fn deliver(self, pool: &Arc<Pool>) -> Option<GivenUp> {
         let queue = &pool.function().queue;
-        let mut failures = 0;
-        loop {
+        let (mut invoked, mut fault) = (0, None);
+        let condition = loop {
             if self.accepted.elapsed() > queue.max_age {
-                return self.fail(pool, "EventAgeExceeded");
+                break "EventAgeExceeded";
             }
             match self.attempt(pool).await {
-                Attempt::Succeeded => return,
-                Attempt::Failed => failures += 1,
+                Attempt::Succeeded => return None,
+                Attempt::Failed(why) => {
+                    invoked += 1;
+                    fault = Some(why);
+                }
                 Attempt::Throttled => {}
             }
-            if failures > queue.retries {
-                return self.fail(pool, "RetriesExhausted");
+            if invoked > queue.retries {
+                break "RetriesExhausted";
             }
             sleep(queue.pause).await;
-        }
+        };
+        Some(GivenUp { event: FailedEvent { id: self.id, payload: self.payload, condition }, invoked, fault })
     }
 
     /// Nobody reads the response; it only has to be complete.
     async fn attempt(&self, pool: &Arc<Pool>) -> Attempt {
         match pool.invoke(self.id.clone(), Invoker::Event, self.payload.clone()).await {
             Err(Throttled) => Attempt::Throttled,
-            Ok(Reply::Fault(_)) => Attempt::Failed,
+            Ok(Reply::Fault(fault)) => Attempt::Failed(fault),
             Ok(Reply::Response { body, .. }) => match body.collect().await {
                 Ok(_) => Attempt::Succeeded,
-                Err(_) => Attempt::Failed,
+                Err(cut) => Attempt::Failed(Fault::new("Runtime.StreamError", cut.to_string())),
             },
         }
-    }
-
-    fn fail(self, pool: &Pool, condition: &'static str) {
-        pool.records().fail(FailedEvent { id: self.id, payload: self.payload, condition });
     }
 }
 
 /// What came of one delivery.
 enum Attempt {
     Succeeded,
-    Failed,
+    Failed(Fault),
     Throttled,
+}
+
+/// An event that nobody tries again.
+struct GivenUp {
+    event: FailedEvent,
+    invoked: u32,
+    /// What the function answered at last.
+    fault: Option<Fault>,
 }

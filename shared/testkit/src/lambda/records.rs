@@ -26,6 +26,8 @@ pub enum Invoker {
     Url,
     RequestResponse,
     Event,
+    /// The failure queue of another function.
+    Queue,
 }
 
 /// How an invocation ended.

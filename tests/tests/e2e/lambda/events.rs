@@ -34,6 +34,13 @@ async fn every_sample_event_is_answered_as_told() {
         match name {
             // tests/lambda answers the folder's.
             "README.md" | "foreground" => continue,
+            "sweeper" => {
+                for name in ["sweeper/failed-dispatches.json", "sweeper/foreign.json"] {
+                    let told = deployment.invoke(SWEEPER, &event(name)).await;
+                    assert_eq!(told, json!({"batchItemFailures": []}), "{name}");
+                }
+                deployment.table().is_still(&before).await;
+            }
             "background.json" => {
                 let told = deployment.invoke(BACKGROUND, &event(name)).await;
                 assert_eq!(told, json!({"processed": false, "reason": "the dispatch is too old"}));
