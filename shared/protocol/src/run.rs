@@ -24,6 +24,18 @@ pub enum RunStatus {
 }
 
 impl RunStatus {
+    /// The snake-case word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            RunStatus::Dispatched => "dispatched",
+            RunStatus::Running => "running",
+            RunStatus::Completed => "completed",
+            RunStatus::Failed => "failed",
+            RunStatus::Aborted => "aborted",
+            RunStatus::AwaitingApproval => "awaiting_approval",
+        }
+    }
+
     /// A terminal run never changes again.
     pub fn is_terminal(self) -> bool {
         match self {
@@ -70,6 +82,29 @@ impl EndReason {
             EndReason::Aborted => RunStatus::Aborted,
             EndReason::AwaitingApproval => RunStatus::AwaitingApproval,
             _ => RunStatus::Failed,
+        }
+    }
+
+    /// Whether somebody who operates the system, or a provider, is at fault: neither the person's request nor a limit
+    /// that was set for it.
+    pub fn is_fault(self) -> bool {
+        match self {
+            EndReason::Completed
+            | EndReason::Aborted
+            | EndReason::AwaitingApproval
+            | EndReason::ActionFailed
+            | EndReason::TooManySteps
+            | EndReason::ModelRefused
+            | EndReason::ContextTooLong => false,
+            EndReason::NeverClaimed
+            | EndReason::NoProgress
+            | EndReason::RunBudgetExhausted
+            | EndReason::ModelOverloaded
+            | EndReason::ModelRateLimited
+            | EndReason::ModelFailed
+            | EndReason::MissingCredentials
+            | EndReason::SetupFailed
+            | EndReason::Internal => true,
         }
     }
 

@@ -6,6 +6,7 @@ use tandem_store::{EndWrite, Outcome, RunEnd, Slot, StoreError, now_ms};
 use crate::Runtime;
 use crate::last_frame::{Last, asks, last_frame};
 use crate::state::{EndBy, Event, Refused, apply};
+use crate::tell::tell_end;
 
 /// How a run ends, as its last chunk says it.
 #[derive(Debug, Clone)]
@@ -87,7 +88,7 @@ impl Runtime {
             let end = RunEnd { frees_thread, asks: &asks, ..leaving.end(&next, &last) };
             match self.0.store.end_run(&end).await? {
                 EndWrite::Committed => {
-                    tracing::info!(run = %run.run_id, reason = next.end_reason.map(EndReason::code), "ended");
+                    tell_end(&next, &last.answer);
                     return Ok(Ok(next));
                 }
                 EndWrite::Refused { thread_changed, settled } => {

@@ -23,6 +23,7 @@ mod state;
 mod subscribe;
 mod sweep;
 mod take;
+mod tell;
 mod threads;
 mod transition;
 mod undelivered;

@@ -1,6 +1,6 @@
 //! Starting a turn: what the request means for the thread as it is, and the transaction that makes it so.
 
-use tandem_protocol::{AgentChat, Principal, Run, RunId, ThreadChoice, ThreadId, Trigger, TurnId};
+use tandem_protocol::{AgentChat, Principal, Run, RunId, ThreadChoice, ThreadId, Transcript, Trigger, TurnId};
 use tandem_store::{StartWrite, StoreError, Thread, TurnItem, new_id};
 
 use crate::Runtime;
@@ -9,6 +9,7 @@ use crate::end::Ending;
 use crate::plan::{Plan, plan};
 use crate::start_write::{Times, write};
 use crate::state::EndBy;
+use crate::tell::tell_end;
 
 /// How often a start that lost a race reads again.
 const TRIES: usize = 8;
@@ -120,6 +121,7 @@ impl Runtime {
             match store.start_run(write, Some(&leaving.end(&ended, &last))).await? {
                 Ok(()) => {
                     tracing::info!(run = %active, by = %write.run.run_id, "interrupted");
+                    tell_end(&ended, &last.answer);
                     return Ok(true);
                 }
                 Err(refused) if refused.thread_changed || refused.turn_changed => return Ok(false),
@@ -155,6 +157,9 @@ impl Runtime {
 fn started(write: StartWrite) -> Started {
     tracing::info!(run = %write.run.run_id, thread = %write.thread.thread, "started");
     let fresh = !write.run.status.is_terminal();
+    if !fresh {
+        tell_end(&write.run, &Transcript::default());
+    }
     Started { run: write.run, fresh }
 }
 

@@ -34,6 +34,13 @@ impl Runtime {
     /// One pass: reads what is due, waits a lease, reads again, and recovers what stood still. A run that fails
     /// does not stop the others.
     pub async fn sweep(&self, deadline: Option<Instant>) -> Result<Swept, StoreError> {
+        let swept = self.sweep_once(deadline).await?;
+        let Swept { due, recovered, failed, removed } = swept;
+        tracing::info!(due, recovered, failed, removed, "swept");
+        Ok(swept)
+    }
+
+    async fn sweep_once(&self, deadline: Option<Instant>) -> Result<Swept, StoreError> {
         let shards = (0..DUE_SHARDS).map(|shard| self.0.store.due_runs(shard, now_ms(), PER_SHARD));
         let mut due: Vec<RunId> = Vec::new();
         let mut swept = Swept::default();
@@ -82,7 +89,6 @@ impl Runtime {
                 }
             }
         }
-        tracing::info!(due = swept.due, recovered = swept.recovered, failed = swept.failed, "swept");
         Ok(swept)
     }
 

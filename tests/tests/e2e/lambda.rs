@@ -9,6 +9,7 @@ mod events;
 mod failures;
 mod freezing;
 mod hand_over;
+mod lines;
 mod turns;
 
 use std::path::{Path, PathBuf};
