@@ -1,44 +1,29 @@
-"""The template's metric filters, held against log lines: as much of CloudWatch's filter language as they use."""
+"""The metrics that a function wrote, read as CloudWatch Logs reads the embedded format."""
 
 import json
 import re
 
-from stack import template
-
-TERM = re.compile(r'\(?\s*\$\.([\w.]+) (=|!=) "([^"]*)"\s*\)?')
+from deployment import TOP
 
 
-def filters(log):
-    """(metric, pattern) of every filter over a log group."""
-    resources = template()["Resources"].values()
-    of_log = [one["Properties"] for one in resources if one["Type"] == "AWS::Logs::MetricFilter"]
-    of_log = [one for one in of_log if one["LogGroupName"] == {"Ref": log}]
-    return [(one["MetricTransformations"][0], one["FilterPattern"]) for one in of_log]
-
-
-def counted(log, lines):
-    """What the filters of a log group make of these lines: the sum of every metric that has any."""
+def counted(words):
+    """The sum of every count that a process wrote: `EndedRuns`, and `EndedRuns[Reason=completed]` by a dimension."""
     sums = {}
-    for transformation, pattern in filters(log):
-        for line in lines:
-            if matches(pattern, line):
-                value = transformation["MetricValue"]
-                value = field(line, value[2:]) if value.startswith("$.") else int(value)
-                sums[transformation["MetricName"]] = sums.get(transformation["MetricName"], 0) + value
+    for line in lines(words):
+        for directive in line.get("_aws", {}).get("CloudWatchMetrics", []):
+            for dimensions in directive["Dimensions"]:
+                by = ",".join(f"{name}={line[name]}" for name in dimensions)
+                for metric in directive["Metrics"]:
+                    if metric["Unit"] == "Count":
+                        name = metric["Name"] + (f"[{by}]" if by else "")
+                        sums[name] = sums.get(name, 0) + line[metric["Name"]]
     return sums
 
 
-def matches(pattern, line):
-    terms = pattern.strip("{} ").split("&&")
-    parsed = [TERM.fullmatch(term.strip()) for term in terms]
-    assert all(parsed), f"only terms with && are known here: {pattern}"
-    return all((field(line, name) == text) == (sign == "=") for name, sign, text in (term.groups() for term in parsed))
-
-
-def field(line, path):
-    for name in path.split("."):
-        line = line.get(name) if isinstance(line, dict) else None
-    return line
+def written():
+    """The names of all metrics that the functions write, by their source."""
+    table = (TOP / "shared/host/src/metrics.rs").read_text().split("const LINES")[1].split("];\n")[0]
+    return set(re.findall(r'counts: Some\("(\w+)"\)', table)) | set(re.findall(r'\("(\w+)", (?:COUNT|MILLI)', table))
 
 
 def lines(words):

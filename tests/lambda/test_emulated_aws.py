@@ -29,7 +29,6 @@ UNKNOWN_TO_MOTO = {
     "AWS::CloudWatch::Alarm",
     "AWS::Lambda::EventInvokeConfig",
     "AWS::Lambda::Url",
-    "AWS::Logs::MetricFilter",
     "AWS::S3::BucketPolicy",
     "AWS::Scheduler::Schedule",
     "AWS::SecretsManager::Secret",

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from samcli.cli.types import CfnParameterOverridesType
 
+import metrics
 from deployment import TOP
 from stack import Stack, expanded, template
 
@@ -174,6 +175,23 @@ class Template(unittest.TestCase):
         for name, resource in template()["Resources"].items():
             if resource["Type"] == "AWS::CloudWatch::Alarm":
                 self.assertIn(f"`{name}`", text)
+
+    def test_what_alarms_and_the_dashboard_read_is_written_and_explained(self):
+        resources = self.stack().resources
+        namespace = resources["ForegroundFunction"]["Properties"]["Environment"]["Variables"]["METRICS_NAMESPACE"]
+        self.assertEqual(namespace, "Tandem/tandem")
+        alarms = [one["Properties"] for one in resources.values() if one["Type"] == "AWS::CloudWatch::Alarm"]
+        read = {alarm["MetricName"] for alarm in alarms if alarm.get("Namespace") == namespace}
+        dashboard = json.loads(resources["Dashboard"]["Properties"]["DashboardBody"])
+        shown = [metric for one in dashboard["widgets"] for metric in one["properties"].get("metrics", [])]
+        read |= {metric[1] for metric in shown if metric[0] == namespace}
+        self.assertLessEqual(read, metrics.written())
+        text = (TOP / "docs/operate.md").read_text()
+        self.assertEqual([name for name in metrics.written() if f"`{name}`" not in text], [])
+
+    def test_without_alarms_there_are_no_metrics(self):
+        variables = self.stack(Alarms="false").resources["ForegroundFunction"]["Properties"]["Environment"]["Variables"]
+        self.assertEqual(variables["METRICS_NAMESPACE"], "")
 
     def test_the_dashboard_is_json(self):
         stack = self.stack()

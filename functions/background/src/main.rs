@@ -1,13 +1,13 @@
 //! The background function: claims the run of a signed dispatch and drives it.
 
-use lambda_runtime::{Error, LambdaEvent, run, service_fn, tracing};
+use lambda_runtime::{Error, LambdaEvent, run, service_fn};
 use serde_json::{Value, json};
 use tandem_auth::SignedDispatch;
 use tandem_host::Invocation;
 
 #[tokio::main]
 async fn main() -> Result<(), Error> {
-    tracing::init_default_subscriber();
+    tandem_host::init_function_logs();
     let dispatch = tandem_host::dispatch(None).await?;
     let runtime = tandem_host::runtime(tandem_host::store().await?, dispatch, tandem_host::keys(false)?)?;
     let invocation = Invocation::background(runtime.config());
@@ -29,7 +29,7 @@ async fn process(
     let verified = match dispatch.and_then(|dispatch| runtime.verify(&dispatch)) {
         Ok(verified) => verified,
         Err(reason) => {
-            ::tracing::warn!(%reason, "dispatch refused");
+            tracing::warn!(%reason, "dispatch refused");
             return Ok(json!({"processed": false, "reason": reason.to_string()}));
         }
     };

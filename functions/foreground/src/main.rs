@@ -3,13 +3,13 @@
 use axum::Extension;
 use axum::extract::Request;
 use axum::middleware::{Next, from_fn};
-use lambda_http::{Error, RequestExt, run_with_streaming_response, tracing};
+use lambda_http::{Error, RequestExt, run_with_streaming_response};
 use tandem_host::Invocation;
 use tandem_http::{App, Deadline, Hosts, router};
 
 #[tokio::main]
 async fn main() -> Result<(), Error> {
-    tracing::init_default_subscriber();
+    tandem_host::init_function_logs();
     // The runtime prints why a start failed; by anyhow these are the words for people.
     let authenticate = tandem_auth::authenticator_from_env(tandem_host::env).map_err(anyhow::Error::from)?;
     let dispatch = tandem_host::dispatch(None).await?;

@@ -3,14 +3,14 @@
 
 mod failed_dispatches;
 
-use lambda_runtime::{Error, LambdaEvent, run, service_fn, tracing};
+use lambda_runtime::{Error, LambdaEvent, run, service_fn};
 use serde_json::{Value, json};
 use tandem_host::{Invocation, Runtime};
 use tokio::time::Instant;
 
 #[tokio::main]
 async fn main() -> Result<(), Error> {
-    tracing::init_default_subscriber();
+    tandem_host::init_function_logs();
     let dispatch = tandem_host::dispatch(None).await?;
     let runtime = tandem_host::runtime(tandem_host::store().await?, dispatch, tandem_host::keys(false)?)?;
     let invocation = Invocation::sweeper();

@@ -67,12 +67,13 @@ impl Turn<'_> {
         model: &dyn Model,
         request: Request,
     ) -> Result<Result<(FinishReason, Usage), ModelError>, Stop> {
-        let soft = self.soft;
+        let (soft, began) = (self.soft, Instant::now());
         let asked = tokio::time::timeout_at(soft, model.ask(request)).await.map_err(|_| Stop::TimeUp)?;
         let mut events = match asked {
             Ok(events) => events,
             Err(error) => return Ok(Err(error)),
         };
+        let first_ms = millis_since(began);
         let mut answer = Answer::default();
         loop {
             let event = tokio::time::timeout_at(soft, events.next()).await.map_err(|_| Stop::TimeUp)?;
@@ -84,6 +85,11 @@ impl Turn<'_> {
                         let message = "The model declined to answer this.".into();
                         return Ok(Err(ModelError::Refused { message }));
                     }
+                    let Usage { input_tokens, output_tokens, .. } = usage;
+                    let (run, took_ms) = (&self.run.run_id, millis_since(began));
+                    tracing::info!(
+                        %run, model = model.name(), input_tokens, output_tokens, first_ms, took_ms, "the model answered"
+                    );
                     return Ok(Ok((reason, usage)));
                 }
                 Some(Ok(event)) => self.record(&mut answer, event).await?,
@@ -247,6 +253,10 @@ fn legal(name: &str) -> String {
     let clean = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
     let name: String = name.chars().take(64).map(clean).collect();
     if name.is_empty() { "unnamed".into() } else { name }
+}
+
+fn millis_since(began: Instant) -> u64 {
+    u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
 /// How long to wait before the next try: what the provider asks for, else doubling from half a second, with

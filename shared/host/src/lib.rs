@@ -5,10 +5,11 @@
 mod aws;
 mod invocation;
 mod logs;
+mod metrics;
 
 pub use aws::{dynamodb, is_local_store};
 pub use invocation::Invocation;
-pub use logs::init_logs;
+pub use logs::{init_function_logs, init_logs};
 pub use tandem_runs::Runtime;
 
 use std::sync::Arc;

@@ -23,6 +23,8 @@ pub(crate) struct EventStream {
     pub(crate) from: Seq,
     /// The run that this request started and sees to.
     pub(crate) attended: Option<Attended>,
+    /// When the request came that started the run; none: it did not.
+    pub(crate) came: Option<Instant>,
     /// When this invocation is killed, if it is one.
     pub(crate) deadline: Option<Instant>,
     /// Chunks that are sent before: what earlier runs said of the same message.
@@ -42,6 +44,7 @@ impl EventStream {
             follower: Some(runtime.follow(&run.run_id, self.from, self.deadline)),
             cursor: self.from,
             attended: self.attended,
+            came: self.came,
             deadline: self.deadline,
             prelude: self.prelude,
             epilogue: self.epilogue,
@@ -121,6 +124,8 @@ struct State {
     follower: Option<Follower>,
     cursor: Seq,
     attended: Option<Attended>,
+    /// Until the first chunk of a holder is sent.
+    came: Option<Instant>,
     deadline: Option<Instant>,
     prelude: Vec<String>,
     epilogue: Option<&'static str>,
@@ -168,6 +173,11 @@ impl State {
                     Ok(Some(frame)) => {
                         self.failed_reads = 0;
                         let bytes = self.encode(&frame);
+                        // The one before it was stored with the run, by the request itself.
+                        if let Some(came) = self.came.take_if(|_| frame.attempt > 0) {
+                            let waited_ms = u64::try_from(came.elapsed().as_millis()).unwrap_or(u64::MAX);
+                            tracing::info!(run = %self.run, waited_ms, "first chunk");
+                        }
                         self.quiet_until = Instant::now() + self.keep_alive;
                         if !bytes.is_empty() {
                             return Some((bytes, self));

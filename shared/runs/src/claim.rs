@@ -1,7 +1,7 @@
 //! The one claim: background, foreground reclaim and recovery all take a run here.
 
 use tandem_protocol::{AttemptReason, HolderKind, Run, RunId, RunStatus};
-use tandem_store::{StoreError, new_id};
+use tandem_store::{StoreError, new_id, now_ms};
 use tokio::time::Instant;
 
 use crate::Runtime;
@@ -46,9 +46,11 @@ impl Runtime {
         };
         let reason = reason(&before, reclaimed);
         let since = Instant::now();
+        // How long its first dispatch was on its way, by the clocks of whoever sent and claims it.
+        let waited_ms = (before.attempt == 0).then(|| (now_ms() - before.dispatched_at).max(0));
         let claimed = self.transition(id, &event, Some(before)).await?;
         Ok(claimed.map(|run| {
-            tracing::info!(run = %run.run_id, attempt = run.attempt, ?kind, ?reason, "claimed");
+            tracing::info!(run = %run.run_id, attempt = run.attempt, ?kind, ?reason, waited_ms, "claimed");
             Claim { run, kind, reason, since }
         }))
     }

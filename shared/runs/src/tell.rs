@@ -7,16 +7,17 @@ pub(crate) fn tell_end(run: &Run, answer: &Transcript) {
     let Usage { input_tokens, output_tokens, .. } = usage(answer);
     let duration_ms = run.ended_at.unwrap_or(run.created_at) - run.created_at;
     let (status, reason) = (run.status.as_str(), run.end_reason.map(EndReason::code));
+    let fault = run.end_reason.is_some_and(EndReason::is_fault);
     // The level of a line is fixed where it is written.
     macro_rules! ended {
         ($line:ident) => {
             tracing::$line!(
-                run = %run.run_id, status, reason, attempts = run.attempt, duration_ms, input_tokens, output_tokens,
-                "ended"
+                run = %run.run_id, status, reason, fault, attempts = run.attempt, duration_ms, input_tokens,
+                output_tokens, "ended"
             )
         };
     }
-    match run.end_reason.is_some_and(EndReason::is_fault) {
+    match fault {
         true => ended!(warn),
         false => ended!(info),
     }

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 use tandem_protocol::{AgentChat, AgentChatBody, Code, Run, RunId, RunStatus, ThreadId, TurnId};
+use tokio::time::Instant;
 
 use crate::caller::{Caller, Until, WantsJson};
 use crate::description::{Operation, operation};
@@ -52,6 +53,7 @@ pub(crate) async fn start(
     Until(deadline): Until,
     body: Body,
 ) -> Result<Response, ApiError> {
+    let came = Instant::now();
     let body = body::read(body, MAX_BODY).await?;
     let chat = AgentChat::parse(&body)?;
     let started = app.runtime.start(&principal, &chat).await?;
@@ -63,7 +65,9 @@ pub(crate) async fn start(
         return Ok(accepted(&run));
     }
     let attended = started.fresh.then(|| app.runtime.attend(run.clone(), deadline));
-    Ok(EventStream { run, from: 0, attended, deadline, prelude: Vec::new(), epilogue: None }.response(&app.runtime))
+    let came = started.fresh.then_some(came);
+    let stream = EventStream { run, from: 0, attended, came, deadline, prelude: Vec::new(), epilogue: None };
+    Ok(stream.response(&app.runtime))
 }
 
 fn accepted(run: &Run) -> Response {

@@ -76,7 +76,8 @@ pub(crate) async fn follow(
         // EventSource stops coming back at this.
         return Ok(no_content());
     }
-    Ok(EventStream { run, from, attended: None, deadline, prelude: Vec::new(), epilogue: None }.response(&app.runtime))
+    let stream = EventStream { run, from, attended: None, came: None, deadline, prelude: Vec::new(), epilogue: None };
+    Ok(stream.response(&app.runtime))
 }
 
 /// A run that the caller gets at. A foreign one answers like an unknown one; one whose log is deleted says so.

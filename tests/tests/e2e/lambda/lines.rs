@@ -49,8 +49,8 @@ async fn one_line_says_how_a_run_ended() {
         let metadata = api.log(&run).await.of_type("message-metadata").pop().unwrap_or_default();
         let usage = &metadata["messageMetadata"]["usage"];
         let want = json!({
-            "message": "ended", "run": run, "status": status, "reason": reason, "attempts": 1, "duration_ms": null,
-            "input_tokens": usage["inputTokens"].as_u64().unwrap_or(0),
+            "message": "ended", "run": run, "status": status, "reason": reason, "fault": false, "attempts": 1,
+            "duration_ms": null, "input_tokens": usage["inputTokens"].as_u64().unwrap_or(0),
             "output_tokens": usage["outputTokens"].as_u64().unwrap_or(0),
         });
         assert_eq!(line["fields"], want);
