@@ -1510,6 +1510,8 @@ export interface components {
             /** @description The assistant message that this run writes; runs that continue one another write the same. */
             messageId: components["schemas"]["MessageId"];
             owner: components["schemas"]["Principal"];
+            /** @description What the request that started it belongs to: log lines of every holder name it. */
+            trace?: components["schemas"]["TraceId"];
             status: components["schemas"]["RunStatus"];
             /**
              * Format: uint64
@@ -1705,6 +1707,11 @@ export interface components {
         ThreadId: string;
         /** @description One call of a tool; unique in its run and made by us, whatever the provider called it. */
         ToolCallId: string;
+        /**
+         * @description Names a trace: 32 lower-case hexadecimal digits, not all of them zero. It is in log lines and says nothing about who
+         *     may do what.
+         */
+        TraceId: string;
         /** @description What a user asked for. It is the id of the user's message. */
         TurnId: string;
         /** @description A message of a thread. An assistant message is the fold of its run's log. */

@@ -8,6 +8,8 @@ use tandem_actions::is_too_deep;
 use tandem_model::{Event, Model, ModelError, Request};
 use tandem_protocol::{Chunk, FinishReason, ToolCallId, Usage};
 use tokio::time::Instant;
+use tracing::field::Empty;
+use tracing::{Instrument, Span};
 
 use crate::Stop;
 use crate::overflow::shorten;
@@ -29,7 +31,8 @@ impl Turn<'_> {
             shorten(&mut request.messages);
         }
         loop {
-            let error = match self.answer(model, request.clone()).await? {
+            let span = span_of(model, &request);
+            let error = match self.answer(model, request.clone()).instrument(span).await? {
                 Ok(finish) => return Ok(finish),
                 Err(error) => error,
             };
@@ -86,10 +89,12 @@ impl Turn<'_> {
                         return Ok(Err(ModelError::Refused { message }));
                     }
                     let Usage { input_tokens, output_tokens, .. } = usage;
+                    let span = Span::current();
+                    span.record("gen_ai.usage.input_tokens", input_tokens);
+                    span.record("gen_ai.usage.output_tokens", output_tokens);
+                    span.record("gen_ai.response.finish_reasons", tracing::field::debug([reason]));
                     let (run, took_ms) = (&self.run.run_id, millis_since(began));
-                    tracing::info!(
-                        %run, model = model.name(), input_tokens, output_tokens, first_ms, took_ms, "the model answered"
-                    );
+                    tracing::info!(%run, input_tokens, output_tokens, first_ms, took_ms, "the model answered");
                     return Ok(Ok((reason, usage)));
                 }
                 Some(Ok(event)) => self.record(&mut answer, event).await?,
@@ -253,6 +258,21 @@ fn legal(name: &str) -> String {
     let clean = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
     let name: String = name.chars().take(64).map(clean).collect();
     if name.is_empty() { "unnamed".into() } else { name }
+}
+
+/// A request to a model, by the names that OpenTelemetry has for generative AI.
+fn span_of(model: &dyn Model, request: &Request) -> Span {
+    let (provider, id) = model.name().split_once('/').unwrap_or((model.name(), model.name()));
+    tracing::info_span!(
+        "chat",
+        gen_ai.operation.name = "chat",
+        gen_ai.provider.name = if provider == "bedrock" { "aws.bedrock" } else { provider },
+        gen_ai.request.model = id,
+        gen_ai.request.max_tokens = request.max_tokens,
+        gen_ai.response.finish_reasons = Empty,
+        gen_ai.usage.input_tokens = Empty,
+        gen_ai.usage.output_tokens = Empty,
+    )
 }
 
 fn millis_since(began: Instant) -> u64 {

@@ -12,9 +12,21 @@ use tandem_store::{Outcome, Slot};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tracing::{Instrument, Span};
 
 use crate::Stop;
 use crate::turn::Turn;
+
+/// A call, by the names that OpenTelemetry has for generative AI.
+fn span_of(call: &ToolCall) -> Span {
+    tracing::info_span!(
+        "execute_tool",
+        gen_ai.operation.name = "execute_tool",
+        gen_ai.tool.name = call.name,
+        gen_ai.tool.call.id = %call.id,
+        gen_ai.tool.type = "function",
+    )
+}
 
 /// What a call under way has to say.
 enum Report {
@@ -86,7 +98,16 @@ impl Turn<'_> {
             .map(|call| {
                 let registry = Arc::clone(&registry);
                 let context = self.call(&call, reporter.clone());
-                async move { (call.id, registry.call(&call.name, call.input, context).await) }
+                let span = span_of(&call);
+                let work = async move {
+                    let began = Instant::now();
+                    let result = registry.call(&call.name, call.input, context).await;
+                    let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+                    let error = result.as_ref().err().map(ActionError::code);
+                    tracing::info!(action = call.name, error, took_ms, "the call returned");
+                    (call.id, result)
+                };
+                work.instrument(span)
             })
             .collect();
         drop(reporter);

@@ -4,8 +4,10 @@ use axum::extract::FromRequestParts;
 use axum::http::header::{ACCEPT, AUTHORIZATION};
 use axum::http::request::Parts;
 use tandem_protocol::{Caller as Door, Principal, Problem};
+use tandem_runs::Runtime;
 use tokio::time::Instant;
 
+use crate::request::RequestId;
 use crate::{ApiError, App, Deadline};
 
 /// The authenticated caller; the first thing that a route asks for.
@@ -37,6 +39,18 @@ impl<S: Send + Sync> FromRequestParts<S> for Through {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
         let is_cli = parts.headers.get("tandem-caller").is_some_and(|name| name == "cli");
         Ok(Through(if is_cli { Door::Cli } else { Door::Http }))
+    }
+}
+
+/// A runtime whose new runs belong to the request's trace.
+pub(crate) struct Traced(pub(crate) Runtime);
+
+impl FromRequestParts<App> for Traced {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Self::Rejection> {
+        let trace = parts.extensions.get::<RequestId>();
+        Ok(Traced(trace.map_or_else(|| app.runtime.clone(), |RequestId(trace)| app.runtime.in_trace(trace))))
     }
 }
 

@@ -1,27 +1,28 @@
-//! Every request has an id: in its log lines, in the header `x-request-id` and in problems.
+//! Every request has an id: in its log lines, in the header `x-request-id` and in problems. It is that of the trace that
+//! the caller names (`traceparent`), or else of a new one.
 
 use std::panic::AssertUnwindSafe;
 
 use axum::body::Body;
 use axum::extract::Request;
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures::FutureExt;
-use tandem_protocol::{Code, Problem};
+use tandem_protocol::{Code, Problem, TraceId};
 use tracing::Instrument;
 
 use crate::ApiError;
 
-/// The request's id, for routes that write it themselves.
+/// The request's id, for routes that pass it on.
 #[derive(Clone)]
-pub(crate) struct RequestId(pub(crate) String);
+pub(crate) struct RequestId(pub(crate) TraceId);
 
 /// Names the request, turns a panic into a problem, and writes problems as JSON.
 pub(crate) async fn identify(mut request: Request, next: Next) -> Response {
-    let id = tandem_store::new_id();
+    let id = trace_of(request.headers());
     request.extensions_mut().insert(RequestId(id.clone()));
-    let span = tracing::info_span!("request", id, method = %request.method(), path = request.uri().path());
+    let span = tracing::info_span!("request", trace_id = %id, method = %request.method(), path = request.uri().path());
     let ran = AssertUnwindSafe(next.run(request).instrument(span.clone())).catch_unwind().await;
     let mut response = ran.unwrap_or_else(|_| {
         let _in = span.enter();
@@ -32,17 +33,23 @@ pub(crate) async fn identify(mut request: Request, next: Next) -> Response {
         response = read_rejection(response).await;
     }
     if let Some(mut problem) = response.extensions_mut().remove::<Box<Problem>>() {
-        problem.request_id = Some(id.clone());
+        problem.request_id = Some(id.to_string());
         let body = serde_json::to_vec(&problem).unwrap_or_default();
         response.headers_mut().remove(header::CONTENT_LENGTH);
         let kind = HeaderValue::from_static("application/problem+json");
         response.headers_mut().insert(header::CONTENT_TYPE, kind);
         *response.body_mut() = Body::from(body);
     }
-    if let Ok(id) = HeaderValue::from_str(&id) {
+    if let Ok(id) = HeaderValue::from_str(id.as_str()) {
         response.headers_mut().insert("x-request-id", id);
     }
     response
+}
+
+/// The trace that the caller names; a new one where there is none, or none that can be read.
+fn trace_of(headers: &HeaderMap) -> TraceId {
+    let named = headers.get("traceparent").and_then(|value| TraceId::of_traceparent(value.to_str().ok()?));
+    named.unwrap_or_else(|| TraceId::new(tandem_store::new_id()).expect("a new id has 32 hexadecimal digits"))
 }
 
 /// What the framework's own extractors refuse, such as a query that cannot be read, is a problem too.

@@ -11,6 +11,7 @@ mod problem;
 mod request;
 mod request_body;
 mod run;
+mod trace;
 mod transcript;
 
 pub use chunk::{
@@ -23,4 +24,5 @@ pub use problem::{Code, Fault, Problem};
 pub use request::{AgentChat, AgentChatError, ApprovalAnswer, MAX_MESSAGE_BYTES, ThreadChoice, Trigger};
 pub use request_body::{AgentChatBody, AiSdkBody, NativeBody, SentMessage, SentTrigger, UserMessage, WhenBusy};
 pub use run::{EndReason, Run, RunStatus, Seq};
+pub use trace::{NoTraceId, TraceId};
 pub use transcript::{Approval, CallState, End, Part, Step, ToolCall, Transcript};

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{MessageId, Principal, RunId, ThreadId, TurnId};
+use crate::{MessageId, Principal, RunId, ThreadId, TraceId, TurnId};
 
 /// Position of a chunk in its run: dense from 0.
 pub type Seq = u64;
@@ -151,6 +151,9 @@ pub struct Run {
     /// The assistant message that this run writes; runs that continue one another write the same.
     pub message_id: MessageId,
     pub owner: Principal,
+    /// What the request that started it belongs to: log lines of every holder name it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceId>,
     pub status: RunStatus,
     /// Goes up with every change of this record; every write is conditional on it.
     pub version: u64,

@@ -30,7 +30,8 @@ impl Runtime {
         let id = run_id(&key.map_or_else(new_id, |key| name_of(principal, name, key)))?;
         let now = now_ms();
         let due_at = now + self.0.config.limits.due_ahead_ms;
-        let run = Run { action: Some(name.to_owned()), ..unclaimed(&id, principal, now, due_at) };
+        let (action, trace) = (Some(name.to_owned()), self.1.clone());
+        let run = Run { action, trace, ..unclaimed(&id, principal, now, due_at) };
         let action = ActionCall { name: name.to_owned(), input: json, caller };
         let asked =
             Input { text: String::new(), model: None, message_n: 0, decisions: Vec::new(), action: Some(action) };

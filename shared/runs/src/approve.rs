@@ -163,6 +163,7 @@ impl Runtime {
             turn_id: before.turn_id.clone(),
             continues: Some(before.run_id.clone()),
             message_id: before.message_id.clone(),
+            trace: self.1.clone(),
             ..unclaimed(&run_id, owner, now, now + self.0.config.limits.due_ahead_ms)
         };
         Ok(StartWrite {

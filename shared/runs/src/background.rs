@@ -1,12 +1,14 @@
 //! The background side: a verified dispatch is claimed and driven.
 
 use tandem_auth::VerifiedDispatch;
-use tandem_protocol::HolderKind;
+use tandem_protocol::{HolderKind, Run};
 use tandem_store::StoreError;
 use tokio::time::Instant;
+use tracing::Instrument;
 
+use crate::span::span_of;
 use crate::state::Refused;
-use crate::{Driven, Runtime};
+use crate::{Budget, Driven, Runtime};
 
 /// What became of a dispatch. None of these is an error: a repeated or late dispatch has no effect.
 #[derive(Debug, Clone, PartialEq)]
@@ -43,13 +45,28 @@ impl Runtime {
         deadline: Option<Instant>,
     ) -> Result<Processed, StoreError> {
         let budget = self.budget(HolderKind::Background, deadline);
-        let claimed = self.claim(dispatch.run(), dispatch.version(), HolderKind::Background, false, None).await?;
-        match claimed {
+        let Some(run) = self.0.store.run(dispatch.run()).await? else {
+            return Ok(without_effect(dispatch, Refused::Missing));
+        };
+        let span = span_of(&run);
+        self.process_known(dispatch, run, budget).instrument(span).await
+    }
+
+    async fn process_known(
+        &self,
+        dispatch: &VerifiedDispatch,
+        run: Run,
+        budget: Budget,
+    ) -> Result<Processed, StoreError> {
+        let (kind, version) = (HolderKind::Background, dispatch.version());
+        match self.claim(dispatch.run(), version, kind, false, Some(run)).await? {
             Ok(claim) => Ok(Processed::Driven(self.drive(claim, budget).await)),
-            Err(refused) => {
-                tracing::info!(run = %dispatch.run(), ?refused, "dispatch without effect");
-                Ok(Processed::NotMine(refused))
-            }
+            Err(refused) => Ok(without_effect(dispatch, refused)),
         }
     }
+}
+
+fn without_effect(dispatch: &VerifiedDispatch, refused: Refused) -> Processed {
+    tracing::info!(run = %dispatch.run(), ?refused, "dispatch without effect");
+    Processed::NotMine(refused)
 }

@@ -24,6 +24,7 @@ pub(crate) fn unclaimed(run_id: &RunId, owner: &Principal, now: i64, due_at: i64
         action: None,
         continues: None,
         owner: owner.clone(),
+        trace: None,
         status: RunStatus::Dispatched,
         version: 1,
         attempt: 0,

@@ -12,8 +12,10 @@ use tandem_agent::{Setup, TurnEnd};
 use tandem_protocol::{EndReason, HolderKind, Run, RunId, Transcript};
 use tandem_store::{AppendError, LogWriter, StoreError};
 use tokio::time::Instant;
+use tracing::Instrument;
 
 use crate::end::{Ending, KnownLog};
+use crate::span::attempt_span;
 use crate::state::{EndBy, Event, Recovery, Refused, recovery};
 use crate::take::Taken;
 use crate::{Claim, Runtime};
@@ -62,6 +64,11 @@ impl Runtime {
     /// Drives a claimed run until it ends, the time is up or somebody else has it. Never panics into the caller
     /// and never leaves a task behind.
     pub async fn drive(&self, claim: Claim, budget: Budget) -> Driven {
+        let span = attempt_span(&claim.run);
+        self.drive_in_span(claim, budget).instrument(span).await
+    }
+
+    async fn drive_in_span(&self, claim: Claim, budget: Budget) -> Driven {
         let id = claim.run.run_id.clone();
         let driven = match Box::pin(self.try_drive(claim, budget)).await {
             Ok(driven) => driven,

@@ -17,6 +17,7 @@ mod foreground;
 mod last_frame;
 mod observe;
 mod plan;
+mod span;
 mod start;
 mod start_write;
 mod state;
@@ -52,13 +53,13 @@ use std::sync::{Arc, Mutex};
 
 use tandem_agent::Agent;
 use tandem_auth::DispatchKeys;
-use tandem_protocol::RunId;
+use tandem_protocol::{RunId, TraceId};
 use tandem_store::Store;
 use tokio_util::task::TaskTracker;
 
 /// Everything that a function or a local process needs to start, drive, watch and recover runs. Cheap to clone.
 #[derive(Clone)]
-pub struct Runtime(Arc<Inner>);
+pub struct Runtime(Arc<Inner>, Option<TraceId>);
 
 struct Inner {
     store: Store,
@@ -85,7 +86,13 @@ impl Runtime {
     ) -> Self {
         let tasks = TaskTracker::new();
         let (driven, short_grace_until) = (Mutex::default(), AtomicI64::new(0));
-        Runtime(Arc::new(Inner { store, agent, config, keys, dispatch, driven, tasks, short_grace_until }))
+        Runtime(Arc::new(Inner { store, agent, config, keys, dispatch, driven, tasks, short_grace_until }), None)
+    }
+
+    /// The same; the runs that it starts belong to this trace.
+    #[must_use]
+    pub fn in_trace(&self, trace: &TraceId) -> Self {
+        Runtime(Arc::clone(&self.0), Some(trace.clone()))
     }
 
     pub fn store(&self) -> &Store {

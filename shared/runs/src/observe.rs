@@ -9,7 +9,9 @@ use std::time::Duration;
 use tandem_protocol::{HolderKind, Run, RunStatus};
 use tandem_store::{StoreError, now_ms};
 use tokio::time::Instant;
+use tracing::Instrument;
 
+use crate::span::span_of;
 use crate::state::{Event, Recovery, recovery};
 use crate::{Config, Runtime};
 
@@ -52,6 +54,15 @@ impl Runtime {
     /// process is killed, if it is an invocation. `may_drive`: where the dispatch fails, drive it here. Says whether
     /// anything was done.
     pub(crate) async fn recover(
+        &self,
+        observed: &Run,
+        may_drive: bool,
+        deadline: Option<Instant>,
+    ) -> Result<bool, StoreError> {
+        self.recover_in_span(observed, may_drive, deadline).instrument(span_of(observed)).await
+    }
+
+    async fn recover_in_span(
         &self,
         observed: &Run,
         may_drive: bool,

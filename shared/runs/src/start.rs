@@ -7,7 +7,7 @@ use crate::Runtime;
 use crate::born::name_from;
 use crate::end::Ending;
 use crate::plan::{Plan, plan};
-use crate::start_write::{Times, write};
+use crate::start_write::{With, write};
 use crate::state::EndBy;
 use crate::tell::tell_end;
 
@@ -54,7 +54,11 @@ impl Runtime {
         let fresh_turn = || TurnId::new(format!("m-{}", new_id())).map_err(|e| StoreError::Rejected(e.to_string()));
         let turn_id = chat.turn.clone().map_or_else(fresh_turn, Ok)?;
         let chat = &with_thread(principal, chat)?;
-        let times = || Times { due_ahead_ms: self.0.config.limits.due_ahead_ms, run_expiry: self.0.store.run_expiry() };
+        let with = || With {
+            due_ahead_ms: self.0.config.limits.due_ahead_ms,
+            run_expiry: self.0.store.run_expiry(),
+            trace: self.1.clone(),
+        };
         for _ in 0..TRIES {
             let (thread, turn) =
                 tokio::join!(self.thread_of(principal, chat), self.turn_item(principal, chat, &turn_id));
@@ -76,14 +80,14 @@ impl Runtime {
                     return Ok(Started { run, fresh: false });
                 }
                 Plan::Run(wanted) => {
-                    let write = write(principal, chat, &turn_id, thread, wanted, stop.as_ref(), &times())?;
+                    let write = write(principal, chat, &turn_id, thread, wanted, stop.as_ref(), with())?;
                     if self.0.store.start_run(&write, None).await?.is_ok() {
                         return Ok(started(write));
                     }
                     // Lost a race: what is there now decides.
                 }
                 Plan::Interrupt(active, wanted) => {
-                    let write = write(principal, chat, &turn_id, thread, wanted, stop.as_ref(), &times())?;
+                    let write = write(principal, chat, &turn_id, thread, wanted, stop.as_ref(), with())?;
                     if self.start_instead(&active, &write).await? {
                         return Ok(started(write));
                     }

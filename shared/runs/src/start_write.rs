@@ -1,7 +1,7 @@
 //! The transaction of a start.
 
 use tandem_protocol::{
-    AgentChat, EndReason, MessageId, Principal, Run, RunStatus, ThreadChoice, ThreadId, TurnId, UserId,
+    AgentChat, EndReason, MessageId, Principal, Run, RunStatus, ThreadChoice, ThreadId, TraceId, TurnId, UserId,
 };
 use tandem_store::{
     Input, Message, MessageBody, StartWrite, StoreError, Thread, Turn, TurnBefore, TurnStop, new_id, now_ms,
@@ -13,10 +13,13 @@ use crate::plan::Wanted;
 /// Length of a title made from the first message, in characters.
 const TITLE: usize = 80;
 
-/// When what is written becomes due, in milliseconds from now, and when a run that ends now expires.
-pub(crate) struct Times {
+/// What a start is written with besides what was asked for.
+pub(crate) struct With {
+    /// When a run becomes due, in milliseconds from now.
     pub(crate) due_ahead_ms: i64,
+    /// When a run that ends now expires.
     pub(crate) run_expiry: i64,
+    pub(crate) trace: Option<TraceId>,
 }
 
 pub(crate) fn write(
@@ -26,7 +29,7 @@ pub(crate) fn write(
     thread: Option<Thread>,
     wanted: Wanted,
     stop: Option<&TurnStop>,
-    times: &Times,
+    with: With,
 ) -> Result<StartWrite, StoreError> {
     let stopped = stop.is_some_and(|stop| counts(stop, principal, thread.as_ref()));
     let Wanted { user_n, text, writes_message, follows } = wanted;
@@ -52,9 +55,10 @@ pub(crate) fn write(
     let run = Run {
         thread_id: Some(thread.thread.clone()),
         turn_id: Some(turn_id.clone()),
-        ..unclaimed(&run_id, principal, now, now + times.due_ahead_ms)
+        trace: with.trace,
+        ..unclaimed(&run_id, principal, now, now + with.due_ahead_ms)
     };
-    let run = if stopped { aborted(run, times.run_expiry) } else { run };
+    let run = if stopped { aborted(run, with.run_expiry) } else { run };
     let user_message = writes_message.then(|| Message {
         n: user_n,
         id: MessageId::from(turn_id),

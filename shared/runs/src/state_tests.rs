@@ -10,6 +10,7 @@ fn run() -> Run {
         continues: None,
         message_id: MessageId::new("msg_1").unwrap(),
         owner: Principal { tenant: TenantId::new("a").unwrap(), user: UserId::new("b").unwrap(), roles: vec![] },
+        trace: None,
         status: RunStatus::Dispatched,
         version: 1,
         attempt: 0,

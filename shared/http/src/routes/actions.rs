@@ -20,7 +20,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use crate::caller::{Caller, Through, Until};
+use crate::caller::{Caller, Through, Traced, Until};
 use crate::sse::run_headers;
 use crate::{ApiError, App};
 
@@ -34,6 +34,7 @@ const KEY_HEADER: &str = "idempotency-key";
 
 pub(crate) async fn call(
     State(app): State<App>,
+    Traced(runtime): Traced,
     Caller(principal): Caller,
     Through(door): Through,
     Until(killed_at): Until,
@@ -55,7 +56,7 @@ pub(crate) async fn call(
         Declared::Post | Declared::Put | Declared::Delete => read(body).await?,
     };
     if entry.effect() == Effect::Checkpointed {
-        let started = app.runtime.start_action(&principal, door, &name, input, key(&headers)?.as_ref()).await?;
+        let started = runtime.start_action(&principal, door, &name, input, key(&headers)?.as_ref()).await?;
         if started.fresh {
             app.runtime.see_off(&started.run, killed_at).await;
         }

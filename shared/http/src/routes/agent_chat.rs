@@ -2,7 +2,6 @@
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
@@ -11,10 +10,10 @@ use serde_json::json;
 use tandem_protocol::{AgentChat, AgentChatBody, Code, Run, RunId, RunStatus, ThreadId, TurnId};
 use tokio::time::Instant;
 
-use crate::caller::{Caller, Until, WantsJson};
+use crate::caller::{Caller, Traced, Until, WantsJson};
 use crate::description::{Operation, operation};
 use crate::sse::{EventStream, run_headers};
-use crate::{ApiError, App, body};
+use crate::{ApiError, body};
 
 /// Longest body; counted while it is read. The AI SDK sends the whole conversation.
 const MAX_BODY: usize = 4 * 1024 * 1024;
@@ -47,7 +46,7 @@ pub(crate) fn about() -> Operation {
 }
 
 pub(crate) async fn start(
-    State(app): State<App>,
+    Traced(runtime): Traced,
     Caller(principal): Caller,
     WantsJson(json): WantsJson,
     Until(deadline): Until,
@@ -56,18 +55,18 @@ pub(crate) async fn start(
     let came = Instant::now();
     let body = body::read(body, MAX_BODY).await?;
     let chat = AgentChat::parse(&body)?;
-    let started = app.runtime.start(&principal, &chat).await?;
+    let started = runtime.start(&principal, &chat).await?;
     let run = started.run;
     if json {
         if started.fresh {
-            app.runtime.see_off(&run, deadline).await;
+            runtime.see_off(&run, deadline).await;
         }
         return Ok(accepted(&run));
     }
-    let attended = started.fresh.then(|| app.runtime.attend(run.clone(), deadline));
+    let attended = started.fresh.then(|| runtime.attend(run.clone(), deadline));
     let came = started.fresh.then_some(came);
     let stream = EventStream { run, from: 0, attended, came, deadline, prelude: Vec::new(), epilogue: None };
-    Ok(stream.response(&app.runtime))
+    Ok(stream.response(&runtime))
 }
 
 fn accepted(run: &Run) -> Response {

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -10,10 +10,10 @@ use tandem_actions::ActionError;
 use tandem_protocol::{Code, Problem, RunId, ToolCallId};
 use tandem_runs::{Answer, DecideError};
 
-use crate::caller::{Caller, Until};
+use crate::caller::{Caller, Traced, Until};
 use crate::description::{Operation, operation};
 use crate::routes::events::own_run;
-use crate::{ApiError, App, body};
+use crate::{ApiError, body};
 
 /// Longest body; counted while it is read.
 const MAX_BODY: usize = 512 * 1024;
@@ -61,13 +61,13 @@ pub(crate) fn about() -> Operation {
 }
 
 pub(crate) async fn decide(
-    State(app): State<App>,
+    Traced(runtime): Traced,
     Caller(principal): Caller,
     Path((run, call)): Path<(String, String)>,
     Until(deadline): Until,
     body: Body,
 ) -> Result<Json<Shown>, ApiError> {
-    let run = own_run(&app.runtime, &principal, &run).await?;
+    let run = own_run(&runtime, &principal, &run).await?;
     let call = ToolCallId::new(call).map_err(|_| unknown())?;
     let body = body::read(body, MAX_BODY).await?;
     let Said { approved, input, reason } = body::object(&body).map_err(|error| {
@@ -75,9 +75,9 @@ pub(crate) async fn decide(
         ApiError(Box::new(Problem::new(Code::InvalidInput, detail).at("", error.to_string())))
     })?;
     let answer = Answer { approved, input, reason };
-    let decided = app.runtime.decide(&principal, &run, &call, &answer).await?;
+    let decided = runtime.decide(&principal, &run, &call, &answer).await?;
     if let Some(next) = decided.next.as_ref().filter(|next| next.fresh) {
-        app.runtime.see_off(&next.run, deadline).await;
+        runtime.see_off(&next.run, deadline).await;
     }
     let run_id = decided.next.map(|next| next.run.run_id);
     Ok(Json(Shown { tool_call_id: call, approved: decided.approved, pending: decided.pending, run_id }))

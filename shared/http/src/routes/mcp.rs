@@ -69,7 +69,7 @@ pub(crate) async fn serve(
         .enforce_origin_validation();
     let own = OWN_MACHINE.iter().map(|origin| (*origin).to_owned());
     config.allowed_origins = own.chain(app.runtime.config().mcp_origins.iter().cloned()).collect();
-    let server = Server::new(app, principal, killed_at, request_id);
+    let server = Server::new(app, principal, killed_at, request_id.to_string());
     let service =
         StreamableHttpService::new(move || Ok(server.clone()), Arc::new(NeverSessionManager::default()), config);
     let response = service.handle(Request::from_parts(parts, Full::<Bytes>::new(body))).await;

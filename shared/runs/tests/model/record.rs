@@ -91,6 +91,7 @@ pub(crate) fn template() -> &'static Run {
         continues: None,
         message_id: MessageId::new("msg_1").unwrap(),
         owner: Principal { tenant: TenantId::new("a").unwrap(), user: UserId::new("b").unwrap(), roles: vec![] },
+        trace: None,
         status: RunStatus::Dispatched,
         version: PRESENT,
         attempt: 0,

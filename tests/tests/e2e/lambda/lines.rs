@@ -82,3 +82,82 @@ async fn an_end_that_is_the_systems_fault_is_a_warning_and_every_sweep_is_a_line
     assert_eq!((&swept[0]["level"], &swept[0]["fields"]), (&json!("INFO"), &nothing));
     assert_eq!(swept.last().unwrap()["fields"]["recovered"], 1);
 }
+
+const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+
+/// What the spans around a line say, together.
+fn spans(line: &Value) -> Value {
+    let spans = line["spans"].as_array().into_iter().flatten().filter_map(Value::as_object);
+    spans.flatten().map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+#[tokio::test]
+async fn one_trace_leads_from_the_request_to_the_run_and_its_calls() {
+    let deployment = Deployment::start(&[]).await;
+    let api = deployment.api();
+    let traceparent = format!("00-{TRACE}-00f067aa0ba902b7-01");
+    let post = || api.chat(&message("/list-emails {}\n\n@say 3 every 0")).header("accept", "application/json");
+    let answer = post().header("traceparent", traceparent.clone()).send().await.unwrap();
+    assert_eq!(answer.headers()["x-request-id"], TRACE);
+    let run: Value = serde_json::from_str(&answer.text().await.unwrap()).unwrap();
+    let run = run["runId"].as_str().unwrap();
+    assert_eq!(api.run_is(run, "completed").await["trace"], TRACE);
+    end_of(&deployment, run).await;
+    for (function, words) in [
+        (super::FOREGROUND, &["started", "dispatched"][..]),
+        (BACKGROUND, &["claimed", "the model answered", "the call returned", "ended", "holder stopped"]),
+    ] {
+        for words in words {
+            let lines = said(&deployment, function, words);
+            assert!(!lines.is_empty(), "{function}: {words}");
+            lines.iter().for_each(|line| assert_eq!(spans(line)["trace_id"], TRACE, "{line}"));
+        }
+    }
+    let answered = spans(&said(&deployment, BACKGROUND, "the model answered")[0]);
+    for (name, value) in [
+        ("gen_ai.operation.name", json!("chat")),
+        ("gen_ai.provider.name", json!("scripted")),
+        ("gen_ai.request.model", json!("scripted")),
+        ("gen_ai.request.max_tokens", json!(8192)),
+        ("gen_ai.response.finish_reasons", json!("[ToolCalls]")),
+    ] {
+        assert_eq!(answered[name], value, "{name}");
+    }
+    assert!(answered["gen_ai.usage.output_tokens"].as_u64().is_some_and(|tokens| tokens > 0), "{answered}");
+    let returned = spans(&said(&deployment, BACKGROUND, "the call returned")[0]);
+    let told = json!([returned["gen_ai.operation.name"], returned["gen_ai.tool.name"], returned["run"]]);
+    assert_eq!(told, json!(["execute_tool", "list-emails", run]));
+
+    // A problem names the trace too; without a header, or with one that cannot be read, it is a new one.
+    let refused = api.get("/runs/run_unknown").header("traceparent", &traceparent);
+    assert_eq!(api.answer(refused).await.body["requestId"], TRACE);
+    for header in [None, Some("00-nonsense-01")] {
+        let request = header.iter().fold(post(), |request, header| request.header("traceparent", *header));
+        let answer = request.send().await.unwrap();
+        let id = answer.headers()["x-request-id"].to_str().unwrap().to_owned();
+        let run: Value = serde_json::from_str(&answer.text().await.unwrap()).unwrap();
+        let run = api.run(run["runId"].as_str().unwrap()).await;
+        assert_eq!((&run["trace"], id == TRACE), (&json!(id), false));
+    }
+}
+
+#[tokio::test]
+async fn metrics_are_lines_of_their_own_beside_what_they_count() {
+    let deployment = Deployment::start(&[("METRICS_NAMESPACE", "Tandem/test")]).await;
+    let mut stream = deployment.api().say("@say 3 every 0").await;
+    tandem_tests::Log::default().read_all(&mut stream).await;
+    deployment.ended(BACKGROUND, 1).await;
+    let written = |function: &str| -> Vec<String> {
+        let lines = deployment.host.log(function);
+        let lines = lines.iter().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let metrics = lines.flat_map(|line| {
+            let directives = line["_aws"]["CloudWatchMetrics"].as_array().cloned().unwrap_or_default();
+            directives.into_iter().flat_map(|one| one["Metrics"].as_array().cloned().unwrap_or_default())
+        });
+        metrics.filter_map(|metric| metric["Name"].as_str().map(str::to_owned)).collect()
+    };
+    assert_eq!(written(super::FOREGROUND), ["TimeToFirstChunk"]);
+    let ends = ["EndedRuns", "FailedRuns", "Attempts", "RunDuration", "EndedRuns"];
+    let want = [&["ClaimLatency", "InputTokens", "OutputTokens", "TimeToFirstToken"][..], &ends].concat();
+    assert_eq!(written(BACKGROUND), want);
+}
