@@ -191,10 +191,28 @@ impl Client {
         }
     }
 
-    fn request(&self, method: Method, path: &str) -> RequestBuilder {
+    /// Where the system is.
+    pub(crate) fn url(&self) -> &str {
+        &self.target.url
+    }
+
+    /// A request that is answered with JSON.
+    pub(crate) fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        self.signed_in(self.as_stranger(method, path)).header("accept", "application/json")
+    }
+
+    /// A request that is answered with a stream.
+    pub(crate) fn stream(&self, method: Method, path: &str) -> RequestBuilder {
+        self.signed_in(self.as_stranger(method, path)).header("accept", "text/event-stream")
+    }
+
+    /// A request of somebody without a token.
+    pub(crate) fn as_stranger(&self, method: Method, path: &str) -> RequestBuilder {
         let url = format!("{}{path}", self.target.url.trim_end_matches('/'));
-        let request =
-            self.http.request(method, url).header("accept", "application/json").header("tandem-caller", "cli");
+        self.http.request(method, url).header("tandem-caller", "cli")
+    }
+
+    fn signed_in(&self, request: RequestBuilder) -> RequestBuilder {
         match &self.target.token {
             Some(token) => request.bearer_auth(token),
             None => request,
@@ -219,7 +237,8 @@ async fn problem(response: Response) -> String {
     told(status, &response.json().await.unwrap_or_default())
 }
 
-fn told(status: StatusCode, body: &Value) -> String {
+/// A refusal in one line.
+pub(crate) fn told(status: StatusCode, body: &Value) -> String {
     let mut text = match body["detail"].as_str() {
         Some(detail) => format!("{status}: {detail}"),
         None => status.to_string(),

@@ -6,6 +6,7 @@ mod approvals;
 mod background_away;
 mod bad_input;
 mod cli;
+mod doctor;
 mod documents;
 mod foreign;
 mod lambda;

@@ -4,6 +4,7 @@ pub(crate) mod action;
 pub(crate) mod background;
 pub(crate) mod chat;
 pub(crate) mod dev;
+pub(crate) mod doctor;
 pub(crate) mod dynamodb;
 pub(crate) mod foreground;
 pub(crate) mod openapi;
