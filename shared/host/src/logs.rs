@@ -13,8 +13,8 @@ use crate::env;
 use crate::metrics::Metrics;
 
 /// What a local process writes unless `RUST_LOG` says otherwise: warnings and what runs do, but not every sweep, which
-/// is every two seconds in `tandem dev`.
-const LINES: &str = "warn,tandem_runs=info,tandem_runs::sweep=warn,tandem_http=info";
+/// is every two seconds in `tandem dev`, and without the spans around runs: each line names its run.
+const LINES: &str = "warn,tandem_runs=info,tandem_runs::sweep=warn,tandem_runs::span=warn,tandem_http=info";
 
 /// Writes the log lines of a local process to stderr.
 pub fn init_logs() {
