@@ -62,8 +62,8 @@ impl Runtime {
         for _ in 0..TRIES {
             let (thread, turn) =
                 tokio::join!(self.thread_of(principal, chat), self.turn_item(principal, chat, &turn_id));
-            let thread = thread?;
-            let (turn, stop) = match turn? {
+            let (thread, item) = (thread?, turn?);
+            let (turn, stop) = match item.clone() {
                 Some(TurnItem::Turn(turn)) => (Some(turn), None),
                 Some(TurnItem::Stop(stop)) => (None, Some(stop)),
                 None => (None, None),
@@ -73,7 +73,13 @@ impl Runtime {
                 _ => None,
             };
             match plan(chat, &turn_id, thread.as_ref(), turn.as_ref(), said.as_ref()) {
-                Plan::Busy(active) => return Err(StartError::Busy { active }),
+                // The turn may have been read before the same request began it elsewhere, and the thread after: then
+                // the thread is busy with this very turn.
+                Plan::Busy(active) => {
+                    if self.turn_item(principal, chat, &turn_id).await? == item {
+                        return Err(StartError::Busy { active });
+                    }
+                }
                 Plan::Repeat(run) => {
                     let run = self.0.store.run(&run).await?;
                     let run = run.ok_or(StartError::Expired)?;
