@@ -53,6 +53,28 @@ async fn a_run_whose_background_never_starts_ends_with_the_true_reason() {
 }
 
 #[tokio::test]
+async fn a_run_whose_dispatch_waited_too_long_for_a_throttled_background_goes_on_when_there_is_room() {
+    let deployment = Deployment::with(SOON, &|function| {
+        if function.name == BACKGROUND {
+            function.max_processes = 0;
+            function.queue.max_age = super::MS(500);
+            function.queue.on_failure = Some(SWEEPER.into());
+        }
+    })
+    .await;
+    let (api, host) = (deployment.api(), &deployment.host);
+    let run = api.start(&message("@say 5 every 10ms")).await.run;
+    let failed = until("Lambda to give up", async || host.failed_events(BACKGROUND).pop()).await;
+    assert_eq!((failed.condition, host.invocations(BACKGROUND)), ("EventAgeExceeded", vec![]));
+    host.limit(BACKGROUND, 1);
+    api.run_is(&run, "completed").await;
+    let log = api.log(&run).await;
+    // Nobody had it before.
+    assert_eq!(log.attempts(), ["1 background claimed"]);
+    deployment.check_log(&run, &log, 5).await;
+}
+
+#[tokio::test]
 async fn a_foreground_that_watches_has_the_first_right_to_a_dispatch_that_failed() {
     let deployment = with_failure_queue(&[], &[("MAX_STEPS", "none")]).await;
     let mut stream = deployment.api().say("@say 20 every 20ms").await;
