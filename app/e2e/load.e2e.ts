@@ -15,6 +15,8 @@ type Seen = Shifts & { firstPaint: number }
 
 test('the first paint comes within a second, and nothing moves afterwards', async () => {
   const loads: Seen[] = []
+  // Somebody else is here, whose face comes later.
+  await tandem.open('inbox', { as: 'bo' })
   // Another process may be at work: the best of three is what the page can do.
   for (let load = 0; load < 3; load += 1) {
     const { page, context, complaints } = await tandem.open('about:blank')
@@ -23,6 +25,7 @@ test('the first paint comes within a second, and nothing moves afterwards', asyn
     await page.locator('[data-email=e-8]').waitFor()
     await page.getByLabel('Message to the agent').waitFor()
     await page.evaluate(() => document.fonts.ready)
+    await page.getByRole('button', { name: 'bo is in the inbox' }).waitFor()
     await page.waitForTimeout(300)
     loads.push({ firstPaint: await firstPaint(page), ...(await shifts()) })
     expect(complaints).toEqual([])

@@ -18,7 +18,8 @@ export function AppFrame({ children }: { children: ReactNode }) {
           Tandem
         </Link>
         <ConnectionNote />
-        <div className="ml-auto flex items-center gap-1.5">
+        {/* All the room that is left, so that it stays where it is when faces come and go. */}
+        <div className="flex flex-1 items-center justify-end gap-1.5">
           <Faces />
           <ShortcutHelp />
           <ThemeSwitch />

@@ -16,7 +16,9 @@ type Props = { name: string; call: Call; run?: string }
 export function ApprovalCard({ name, call, run }: Props) {
   const action = useAction(name)
   const asker = useAsker(run)
-  const decider = useDecider(call.toolCallId)
+  const told = useDecider(call.toolCallId)
+  // Whoever gets at the thread can write that document, but only who asked may agree.
+  const decider = told?.approved && told.user !== asker ? undefined : told
   const { say, isSaying, problem, overruled } = useAnswer(run, call.toolCallId)
   const [way, setWay] = useState<'look' | 'edit' | 'deny'>('look')
 
