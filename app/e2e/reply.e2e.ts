@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { expectAccessible, screenshot } from './lib/browser'
-import { say } from './lib/chat'
+import { isOver, said, say } from './lib/chat'
 import { inBrowser } from './lib/inBrowser'
 
 const tandem = inBrowser()
@@ -77,6 +77,53 @@ test('words that both have changed are shown in two versions, and the chosen one
   await text(bo.page).toBe('We pay on Monday.')
   await bo.page.getByRole('button', { name: 'Discard' }).click()
   for (const { page } of [ann, bo]) await text(page).toBe('')
+  expect([...ann.complaints, ...bo.complaints].filter((one) => !/409|ERR_FAILED/.test(one))).toEqual([])
+})
+
+test('the agent drafts along: it builds on what it has read, and never writes over other words', async () => {
+  const [ann, bo] = await both('e-3')
+  if (!ann || !bo) throw new Error('two windows')
+  const revision = () =>
+    bo.page.evaluate(async () => {
+      const headers = { authorization: 'Bearer dev.local.bo' }
+      const [draft] = (await (await fetch('/state/app:inbox?prefix=drafts/e-3', { headers })).json()).items
+      return draft?.rev ?? 0
+    })
+  const ask = (text: string, ifRev: number) =>
+    say(ann.page, `/draft-reply ${JSON.stringify({ emailId: 'e-3', text, ifRev })}`)
+  await ask('Hello, we look into it.', 0)
+  for (const { page } of [ann, bo]) await text(page).toBe('Hello, we look into it.')
+  await isOver(ann.page)
+
+  // Bo goes on while the agent still has the first words before it: its own are refused, with Bo's beside them.
+  const read = await revision()
+  await box(bo.page).fill('Hello, we look into it on Monday.')
+  await text(ann.page).toBe('Hello, we look into it on Monday.')
+  await saved(bo.page)
+  await ask('Hello, we look into it today.', read)
+  await said(ann.page).getByText('Nothing was written: there is a draft of bo').waitFor()
+  await text(bo.page).toBe('Hello, we look into it on Monday.')
+  await isOver(ann.page)
+
+  // Words that nobody has heard yet come together with the agent's, as those of a person would.
+  await deaf(ann.page)
+  await box(ann.page).fill('Hello Ines, we look into it on Monday.')
+  await ask('Hello, we look into it on Monday. You will hear from us.', await revision())
+  await text(ann.page).toBe('Hello Ines, we look into it on Monday. You will hear from us.')
+  await ann.page.unrouteAll()
+  await text(bo.page).toBe('Hello Ines, we look into it on Monday. You will hear from us.')
+  await isOver(ann.page)
+
+  // The same words changed by both are shown in two versions.
+  await deaf(ann.page)
+  await box(ann.page).fill('Hello Ines, we look into it on Friday. You will hear from us.')
+  await ask('Hello Ines, we look into it on Sunday. You will hear from us.', await revision())
+  const versions = ann.page.getByRole('region', { name: 'Two versions of the reply' })
+  await versions.getByRole('region', { name: 'The version of the agent, for ann' }).getByText('on Sunday').waitFor()
+  await versions.getByText('on Friday').waitFor()
+  await ann.page.unrouteAll()
+  await versions.getByRole('button', { name: 'Keep mine' }).click()
+  await text(bo.page).toBe('Hello Ines, we look into it on Friday. You will hear from us.')
   expect([...ann.complaints, ...bo.complaints].filter((one) => !/409|ERR_FAILED/.test(one))).toEqual([])
 })
 

@@ -137,7 +137,8 @@ export function useDraft(id: string): DraftEditor {
 
 function versionOf(doc: Doc<unknown> | null | undefined): Version {
   if (!doc) return { text: '', rev: 0 }
-  return { text: textOf(doc.value), rev: doc.rev, by: doc.by.user }
+  const by = doc.by.caller === 'agent' ? `the agent, for ${doc.by.user}` : doc.by.user
+  return { text: textOf(doc.value), rev: doc.rev, by }
 }
 
 /** Anybody may write anything there. */

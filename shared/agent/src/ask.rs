@@ -12,7 +12,7 @@ use tracing::field::Empty;
 use tracing::{Instrument, Span};
 
 use crate::Stop;
-use crate::overflow::shorten;
+use crate::overflow::{Fitting, LeftOut};
 use crate::turn::{Turn, calls_of, model_failed};
 
 /// Requests for one step, the first included.
@@ -26,18 +26,26 @@ impl Turn<'_> {
     /// Streams one complete answer into the log. An answer that breaks off is void: `reset-step`, and again,
     /// as long as that can help and fits before the soft timeout. A conversation that is too long is shortened until it
     /// fits or only the current question is left; later steps of the turn begin with what was left out.
-    pub(crate) async fn ask(&mut self, model: &dyn Model, mut request: Request) -> Result<(FinishReason, Usage), Stop> {
+    pub(crate) async fn ask(
+        &mut self,
+        model: &dyn Model,
+        mut request: Request,
+        mut history: Fitting,
+    ) -> Result<(FinishReason, Usage), Stop> {
         for _ in 0..self.shortened {
-            shorten(&mut request.messages);
+            history.shorten();
         }
         loop {
+            self.say_left_out(history.left_out()).await?;
+            request.messages = history.messages();
             let span = span_of(model, &request);
             let error = match self.answer(model, request.clone()).instrument(span).await? {
                 Ok(finish) => return Ok(finish),
                 Err(error) => error,
             };
-            if matches!(error, ModelError::ContextTooLong { .. }) && shorten(&mut request.messages) {
-                tracing::warn!(run = %self.run.run_id, messages = request.messages.len(), "the conversation is shortened");
+            if matches!(error, ModelError::ContextTooLong { .. }) && history.shorten() {
+                let LeftOut { messages, characters } = history.left_out();
+                tracing::warn!(run = %self.run.run_id, messages, characters, "the conversation is shortened");
                 self.shortened += 1;
                 self.reset_step().await?;
                 continue;
@@ -55,6 +63,16 @@ impl Turn<'_> {
             self.reset_step().await?;
             tokio::time::sleep_until(wake).await;
         }
+    }
+
+    /// Says in the metadata of the answer what the model is not shown.
+    async fn say_left_out(&mut self, left_out: LeftOut) -> Result<(), Stop> {
+        let said = json!(left_out);
+        let known = self.log.transcript.metadata.as_ref().and_then(|metadata| metadata.get("leftOut"));
+        if left_out == LeftOut::default() || known == Some(&said) {
+            return Ok(());
+        }
+        Ok(self.log.push(Chunk::MessageMetadata { message_metadata: json!({"leftOut": said}) }).await?)
     }
 
     /// What has arrived of an answer that is void is taken back.

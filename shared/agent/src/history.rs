@@ -10,17 +10,23 @@ use tandem_protocol::{CallState, End, Part, Run, Step, ToolCall, Transcript};
 use tandem_store::{Input, MessageBody, Store};
 
 use crate::Stop;
+use crate::overflow::Fitting;
 use crate::shortened::shortened;
 use crate::turn::calls_of;
 
-/// Messages of the thread that are sent to the model at most; older ones are left out.
-const MAX_MESSAGES: u64 = 40;
+/// Messages of the thread that are sent to the model at least, where there are so many. Older ones are left out, a
+/// block at a time: so the history begins alike for some turns, and a provider's cache stays warm.
+const MESSAGES: u64 = 40;
+/// Even: a history begins with a user's message, and these stand at even positions.
+const BLOCK: u64 = 20;
 /// Logs that are read side by side.
 const READS: usize = 8;
 
 /// What was said before this run.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct History {
+    /// Messages of the thread that are older than what is here.
+    older: usize,
     before: Vec<Message>,
     /// The user's message that the run answers.
     text: String,
@@ -29,12 +35,12 @@ pub(crate) struct History {
 pub(crate) async fn load(store: &Store, run: &Run, input: &Input) -> Result<History, Stop> {
     let user_n = input.message_n.saturating_sub(1);
     let (tenant, Some(thread_id)) = (&run.owner.tenant, &run.thread_id) else {
-        return Ok(History { before: Vec::new(), text: input.text.clone() });
+        return Ok(History { older: 0, before: Vec::new(), text: input.text.clone() });
     };
     let thread = store.any_thread(tenant, thread_id).await?;
+    let begin = user_n.saturating_sub(MESSAGES) / BLOCK * BLOCK;
     let said = match &thread {
-        // Begin with a user's message: they stand at even positions.
-        Some(thread) => store.messages(thread, user_n.saturating_sub(MAX_MESSAGES) & !1, user_n).await?,
+        Some(thread) => store.messages(thread, begin, user_n).await?,
         None => Vec::new(),
     };
     let before: Vec<Said> = futures::stream::iter(said)
@@ -50,7 +56,8 @@ pub(crate) async fn load(store: &Store, run: &Run, input: &Input) -> Result<Hist
         .buffered(READS)
         .try_collect()
         .await?;
-    Ok(History { before: messages(&before), text: input.text.clone() })
+    let older = usize::try_from(begin).unwrap_or(usize::MAX);
+    Ok(History { older, before: messages(&before), text: input.text.clone() })
 }
 
 enum Said {
@@ -60,11 +67,11 @@ enum Said {
 
 impl History {
     /// The history with what this run has said so far.
-    pub(crate) fn with(&self, transcript: &Transcript) -> Vec<Message> {
+    pub(crate) fn with(&self, transcript: &Transcript) -> Fitting {
         let mut messages = self.before.clone();
         push_user(&mut messages, &self.text);
         push_steps(&mut messages, transcript.steps.iter().filter(|step| step.finished));
-        messages
+        Fitting::new(messages, self.older)
     }
 }
 

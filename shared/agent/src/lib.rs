@@ -7,6 +7,7 @@ mod action;
 mod approvals;
 mod ask;
 mod calls;
+mod digest;
 mod history;
 mod overflow;
 mod prompt;

@@ -1,155 +1,121 @@
 //! A history that does not fit the model, made shorter: a long conversation must not fail for ever.
+//!
+//! Long results are cut first, then older messages are left out, last the older steps of the answer that is being
+//! given. What is left out is summed up by its beginnings, within a budget, by no model: a summary that needs a model
+//! can fail or wait just where the answer already has.
 
-use tandem_model::Message;
+use serde::Serialize;
+use tandem_model::{Message, ToolResult};
+
+use crate::digest;
 
 /// Characters that are left of a tool result.
 const RESULT: usize = 4_000;
 /// What the note of a cut may take: a result that is longer by no more than this is left alone.
 const NOTE: usize = 100;
-const OLDER: &str = "[The older messages of this conversation are left out, as it is too long.]\n\n";
 
-/// Shortens a history: first its long tool results, then by the older half of what was said before the current
-/// question, more with each call. What is left is a valid history still. `false`: nothing is left to shorten.
-pub(crate) fn shorten(messages: &mut Vec<Message>) -> bool {
-    cut_results(messages) || drop_older(messages)
+/// What the model is not shown of a conversation. It stands in the metadata of the answer as `leftOut`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct LeftOut {
+    /// Questions and answers before the current question.
+    pub messages: usize,
+    /// Characters of results, and of steps of the answer itself.
+    pub characters: usize,
 }
 
-fn cut_results(messages: &mut [Message]) -> bool {
-    let mut cut = false;
-    for message in messages {
-        let Message::User { results, .. } = message else { continue };
-        for result in results {
-            let Some((end, _)) = result.output.char_indices().nth(RESULT) else { continue };
-            let left_out = result.output[end..].chars().count();
-            if left_out > NOTE {
-                result.output.truncate(end);
-                let note = format!(" [{left_out} more characters are left out, as the conversation is too long.]");
-                result.output.push_str(&note);
-                cut = true;
+/// A history on its way to the model: valid, however often it is shortened.
+#[derive(Debug, Clone)]
+pub(crate) struct Fitting {
+    messages: Vec<Message>,
+    left_out: LeftOut,
+    /// What is left out, oldest first: before the current question, and of the answer to it.
+    older: Vec<Message>,
+    steps: Vec<Message>,
+}
+
+impl Fitting {
+    /// A history whose first `older` messages were not even read.
+    pub(crate) fn new(messages: Vec<Message>, older: usize) -> Self {
+        let left_out = LeftOut { messages: older, characters: 0 };
+        Fitting { messages, left_out, older: Vec::new(), steps: Vec::new() }
+    }
+
+    /// Shortens it, by more with each call. `false`: nothing is left to shorten.
+    pub(crate) fn shorten(&mut self) -> bool {
+        self.cut_results() || self.drop_older() || self.drop_steps()
+    }
+
+    pub(crate) fn left_out(&self) -> LeftOut {
+        self.left_out
+    }
+
+    /// What is sent: the messages that are left, the first with a note of what is not.
+    pub(crate) fn messages(&self) -> Vec<Message> {
+        let mut messages = self.messages.clone();
+        if let Some(Message::User { text: Some(text), .. }) = messages.first_mut() {
+            if self.left_out.messages > 0 {
+                let what = format!("[The {} older messages of this conversation are left out", self.left_out.messages);
+                *text = format!("{}\n\n{text}", digest::note(&what, &self.older));
             }
-        }
-    }
-    cut
-}
-
-/// Cuts where a person said something. The results beside it belong to calls that go too.
-fn drop_older(messages: &mut Vec<Message>) -> bool {
-    let is_question = |at: &usize| matches!(messages[*at], Message::User { text: Some(_), .. });
-    let questions: Vec<usize> = (1..messages.len()).filter(is_question).collect();
-    let half = messages.len() / 2;
-    let Some(begin) = questions.iter().find(|at| **at >= half).or(questions.last()) else { return false };
-    messages.drain(..begin);
-    if let Some(Message::User { results, text: Some(text) }) = messages.first_mut() {
-        results.clear();
-        if !text.starts_with(OLDER) {
-            text.insert_str(0, OLDER);
-        }
-    }
-    true
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-    use tandem_model::{ToolResult, ToolUse};
-
-    use super::*;
-
-    fn said(text: &str) -> Message {
-        Message::User { results: Vec::new(), text: Some(text.into()) }
-    }
-
-    fn answered(text: &str) -> Message {
-        Message::Assistant { reasoning: Vec::new(), text: text.into(), calls: Vec::new() }
-    }
-
-    fn called(id: &str) -> Message {
-        let call = ToolUse { id: id.into(), name: "look".into(), input: json!({}) };
-        Message::Assistant { reasoning: Vec::new(), text: String::new(), calls: vec![call] }
-    }
-
-    fn result(id: &str, output: String, text: Option<&str>) -> Message {
-        let result = ToolResult { id: id.into(), name: "look".into(), output, is_error: false };
-        Message::User { results: vec![result], text: text.map(str::to_owned) }
-    }
-
-    /// Ten turns with a call each; every other one ended right after its call, so that the next question shares a
-    /// message with the result.
-    fn conversation() -> Vec<Message> {
-        let mut messages = vec![said("question 0")];
-        for n in 0..10 {
-            let id = format!("c{n}");
-            messages.push(called(&id));
-            let next = format!("question {}", n + 1);
-            if n % 2 == 0 {
-                messages.push(result(&id, "é".repeat(9_000), None));
-                messages.push(answered("so"));
-                messages.push(said(&next));
-            } else {
-                messages.push(result(&id, "short".into(), Some(&next)));
+            if !self.steps.is_empty() {
+                let what = "[The first steps of your answer to this are left out";
+                *text = format!("{text}\n\n{}", digest::note(what, &self.steps));
             }
         }
         messages
     }
 
-    fn assert_valid(messages: &[Message]) {
-        let mut pending: Vec<&str> = Vec::new();
-        for (n, message) in messages.iter().enumerate() {
-            match message {
-                Message::User { results, .. } => {
-                    assert_eq!(n % 2, 0, "roles alternate: {messages:?}");
-                    let of: Vec<&str> = results.iter().map(|result| result.id.as_str()).collect();
-                    assert_eq!(of, std::mem::take(&mut pending), "every call has its result, and no other has");
-                }
-                Message::Assistant { calls, .. } => {
-                    assert_eq!(n % 2, 1, "roles alternate: {messages:?}");
-                    pending = calls.iter().map(|call| call.id.as_str()).collect();
-                }
-            }
+    fn cut_results(&mut self) -> bool {
+        let before = self.left_out.characters;
+        for message in &mut self.messages {
+            let Message::User { results, .. } = message else { continue };
+            self.left_out.characters += results.iter_mut().map(cut).sum::<usize>();
         }
-        assert!(pending.is_empty());
+        self.left_out.characters > before
     }
 
-    fn length(messages: &[Message]) -> usize {
-        messages.iter().map(|message| format!("{message:?}").len()).sum()
-    }
-
-    #[test]
-    fn calls_and_results_go_together_wherever_a_history_is_cut() {
-        let whole = conversation();
-        assert_valid(&whole);
-        for begin in 0..whole.len() {
-            let mut messages = whole[begin..].to_vec();
-            if !matches!(messages[0], Message::User { ref results, .. } if results.is_empty()) {
-                continue;
-            }
-            let mut before = length(&messages);
-            let mut times = 0;
-            while shorten(&mut messages) {
-                assert_valid(&messages);
-                assert!(length(&messages) < before, "each time it is shorter");
-                before = length(&messages);
-                times += 1;
-            }
-            assert!(times <= 8, "{times}");
-            // The question that is asked now is never left out.
-            let Some(Message::User { text: Some(text), .. }) = messages.last() else { panic!("{messages:?}") };
-            assert!(text.ends_with("question 10"), "{text}");
+    /// Leaves out the older half of what was said before the current question. Cuts where a person said something: the
+    /// results beside it belong to calls that go too.
+    fn drop_older(&mut self) -> bool {
+        let is_question = |at: &usize| matches!(self.messages[*at], Message::User { text: Some(_), .. });
+        let questions: Vec<usize> = (1..self.messages.len()).filter(is_question).collect();
+        let half = self.messages.len() / 2;
+        let Some(begin) = questions.iter().find(|at| **at >= half).or(questions.last()) else { return false };
+        self.left_out.messages += 2 * questions.iter().filter(|at| *at <= begin).count();
+        self.older.extend(self.messages.drain(..begin));
+        if let Some(Message::User { results, .. }) = self.messages.first_mut() {
+            self.older.push(Message::User { results: std::mem::take(results), text: None });
         }
+        true
     }
 
-    #[test]
-    fn what_is_left_out_is_said() {
-        let mut messages =
-            vec![said("a"), called("c"), result("c", "x".repeat(5_000), None), answered("b"), said("now")];
-        assert!(shorten(&mut messages));
-        let Message::User { results, .. } = &messages[2] else { panic!() };
-        assert_eq!(
-            results[0].output.len(),
-            4_000 + " [1000 more characters are left out, as the conversation is too long.]".len()
-        );
-        assert!(shorten(&mut messages));
-        assert_eq!(messages, [said(&format!("{OLDER}now"))]);
-        assert!(!shorten(&mut messages));
+    /// Leaves out the older half of the steps that have answered the current question; the last one stays.
+    fn drop_steps(&mut self) -> bool {
+        // The question, then a call and its result for each step.
+        let steps = self.messages.len().saturating_sub(1) / 2;
+        if steps < 2 {
+            return false;
+        }
+        let dropped: Vec<Message> = self.messages.drain(1..=steps / 2 * 2).collect();
+        self.left_out.characters += dropped.iter().map(digest::characters).sum::<usize>();
+        self.steps.extend(dropped);
+        true
     }
 }
+
+/// Cuts a result that is too long; the characters that are left out.
+fn cut(result: &mut ToolResult) -> usize {
+    let Some((end, _)) = result.output.char_indices().nth(RESULT) else { return 0 };
+    let left_out = result.output[end..].chars().count();
+    if left_out <= NOTE {
+        return 0;
+    }
+    result.output.truncate(end);
+    let note = format!(" [{left_out} more characters are left out, as the conversation is too long.]");
+    result.output.push_str(&note);
+    left_out
+}
+
+#[cfg(test)]
+#[path = "overflow_tests.rs"]
+mod tests;

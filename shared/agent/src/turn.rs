@@ -77,12 +77,13 @@ impl Turn<'_> {
     async fn step(&mut self, prepared: &Prepared) -> Result<FinishReason, Stop> {
         let request = Request {
             system: prepared.system.clone(),
-            messages: prepared.history.with(&self.log.transcript),
+            messages: Vec::new(),
             tools: prepared.tools.clone(),
             max_tokens: self.agent.limits.max_output_tokens,
             retry: 0,
         };
-        let (reason, usage) = self.ask(&*prepared.model, request).await?;
+        let history = prepared.history.with(&self.log.transcript);
+        let (reason, usage) = self.ask(&*prepared.model, request, history).await?;
         let ready = self.last_calls(|state| matches!(state, CallState::Ready));
         let (asks, direct): (Vec<_>, Vec<_>) = ready.into_iter().partition(|call| self.needs_approval(call));
         if !direct.is_empty() {

@@ -4,6 +4,7 @@
 //! that nobody has changed shows sample mail; the first change writes the samples down, in the same transaction.
 //! `TANDEM_SEED=0` begins with an empty inbox instead. Where mail and notifications go is in [`Settings`].
 
+mod draft;
 mod email_id;
 mod generated;
 mod inbox;
@@ -36,6 +37,7 @@ actions! {
     search_emails,
     read_email,
     summarize_inbox,
+    draft_reply,
     email,
     send_email,
     archive_email,

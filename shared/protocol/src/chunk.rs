@@ -91,8 +91,10 @@ pub enum Chunk {
     /// What the open step has shown so far is void; the same step goes on.
     ResetStep,
     FinishStep,
-    /// What is known about the message so far: `usage`, and `decidedBy`, who answered each call that asked a person;
-    /// later values replace earlier ones key by key.
+    /// What is known about the message so far; later values replace earlier ones key by key. `usage` are the tokens of
+    /// its steps; `decidedBy` says who answered each call that asked a person; `leftOut` says how much of a long
+    /// conversation the model was not shown: `messages` before the question, `characters` of results and of earlier steps
+    /// of the answer.
     MessageMetadata {
         message_metadata: Value,
     },

@@ -8,6 +8,7 @@ const WORDS: Record<string, (input: Fields) => string> = {
   'search-emails': ({ query }) => (query ? `Search for “${query}”` : 'Search'),
   'read-email': ({ emailId }) => `Read email ${emailId ?? ''}`,
   'summarize-inbox': () => 'Summarize the inbox',
+  'draft-reply': ({ emailId }) => `Draft a reply to email ${emailId ?? ''}`,
   email: ({ emailId }) => `Reply to email ${emailId ?? ''}`,
   'send-email': ({ to }) => `Send an email${to ? ` to ${to}` : ''}`,
   'archive-email': ({ emailId }) => `Archive email ${emailId ?? ''}`,

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod drafts;
 mod inbox;
 mod labels;
 mod mail_server;
