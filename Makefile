@@ -46,12 +46,12 @@ test: test-quick ## every test; installs what it needs into .tools/
 
 torture-sample: ## a fixed sample of the faults below
 	$(CARGO) build --workspace --bins
-	$(CARGO) test -p tandem-tests --test torture
+	$(CARGO) test --workspace --test torture
 
 torture: ## every fault at every write; takes an hour or more, and writes the tables of docs/reliability.md
 	$(CARGO) build --profile torture --bin tandem
 	TORTURE=all TANDEM_BIN="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/torture/tandem" \
-		$(CARGO) test -p tandem-tests --test torture -- --nocapture
+		$(CARGO) test --workspace --test torture -- --nocapture
 
 build: ## the Lambda functions, as `sam build` makes them; for arm64 where this machine can
 	scripts/build-functions.sh
