@@ -5,6 +5,7 @@ import { errorInWords } from './tool/words'
 const WORDS: Record<string, string> = {
   never_claimed: 'Nobody was there to answer. Try again in a moment.',
   no_progress: 'The answer did not get any further, after several tries.',
+  spending_limit: 'A budget for the model is used up.',
   run_budget_exhausted: 'The answer took longer than it may.',
   too_many_steps: 'The answer took more steps than it may.',
   model_overloaded: 'The model is overloaded at the moment. Try again in a moment.',

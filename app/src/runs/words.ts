@@ -24,6 +24,7 @@ export const END_REASON: Record<EndReason, string> = {
   action_failed: 'The action that it was for refused or failed.',
   never_claimed: 'No background worker ever took it. Check that the background function can be invoked.',
   no_progress: 'Its holders kept disappearing before a step or a call was done. Look at what each attempt began.',
+  spending_limit: 'A budget for the model is used up: of the run, the person or the team.',
   run_budget_exhausted: 'It was handed over too often, or took too long in all.',
   too_many_steps: 'The model asked for more steps than a run may have.',
   model_overloaded: 'The model was overloaded, also after several tries.',

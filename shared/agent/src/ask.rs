@@ -38,8 +38,13 @@ impl Turn<'_> {
         loop {
             self.say_left_out(history.left_out()).await?;
             request.messages = history.messages();
+            let held = self.hold(model, &request).await?;
             let span = span_of(model, &request);
-            let error = match self.answer(model, request.clone()).instrument(span).await? {
+            let answered = self.answer(model, request.clone()).instrument(span).await?;
+            if let Some(held) = &held {
+                self.settle(held, &answered).await;
+            }
+            let error = match answered {
                 Ok(finish) => return Ok(finish),
                 Err(error) => error,
             };

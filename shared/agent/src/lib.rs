@@ -13,6 +13,7 @@ mod overflow;
 mod prompt;
 mod recorder;
 mod shortened;
+mod spending;
 mod turn;
 
 use std::sync::Arc;
@@ -24,6 +25,8 @@ use tandem_protocol::{EndReason, FinishReason, Run, Transcript};
 use tandem_store::{AppendError, LogWriter, Store, StoreError};
 use tokio::time::Instant;
 
+pub use spending::Budgets;
+
 /// Bounds of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
@@ -31,6 +34,7 @@ pub struct Limits {
     pub max_steps: u32,
     /// Output of one request, in tokens.
     pub max_output_tokens: u32,
+    pub budgets: Budgets,
 }
 
 /// What every turn shares. Cheap to clone.

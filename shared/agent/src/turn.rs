@@ -25,12 +25,15 @@ pub(crate) struct Turn<'a> {
     pub(crate) progressed: &'a AtomicBool,
     /// How often the history was shortened for this turn: the next step begins with that.
     pub(crate) shortened: u32,
+    /// Requests to models that were paid for.
+    pub(crate) requests: u32,
 }
 
 pub(crate) async fn run(agent: &Agent, setup: Setup<'_>, log: &LogWriter) -> Turned {
     let Setup { run, transcript, soft, hard, progressed } = setup;
     let recorder = Recorder::new(log, transcript, run.run_id.clone(), run.attempt);
-    let mut turn = Turn { agent, run, caller: Caller::Agent, log: recorder, soft, hard, progressed, shortened: 0 };
+    let caller = Caller::Agent;
+    let mut turn = Turn { agent, run, caller, log: recorder, soft, hard, progressed, shortened: 0, requests: 0 };
     let end = match turn.work().await {
         Ok(end) => end,
         Err(stop) => turn.stop(stop).await,

@@ -65,7 +65,16 @@ pub fn runtime(store: Store, dispatch: Option<Arc<dyn Dispatch>>, keys: Dispatch
     }
     let registry = Arc::new(registry()?);
     let models = Arc::new(Models::from_env(env)?);
-    let limits = Limits { max_steps: config.max_steps, max_output_tokens: config.max_output_tokens };
+    if !config.budgets.is_empty()
+        && let Some(model) = models.names().find(|name| models.price(name).is_none())
+    {
+        bail!(
+            "There is a budget for models, and MODEL_PRICES does not say what {model} costs: add \
+             `{model}=<input>/<output>`, in dollars per million tokens."
+        );
+    }
+    let limits =
+        Limits { max_steps: config.max_steps, max_output_tokens: config.max_output_tokens, budgets: config.budgets };
     let agent = Agent::new(store.clone(), registry, models, tandem_catalog::INSTRUCTIONS, limits);
     Ok(Runtime::new(store, agent, config, keys, dispatch))
 }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `MODEL` | what answers when a request names nothing: `scripted`, `anthropic/<id>`, `openai/<id>`, `bedrock/<id>` |
 //! | `MODELS` | a comma list of what a request may name besides |
+//! | `MODEL_PRICES` | what they cost: see [`Price`] |
 //! | `ANTHROPIC_API_KEY`, `ANTHROPIC_BASE_URL` | the key; another address |
 //! | `OPENAI_API_KEY`, `OPENAI_BASE_URL` | the key; another address, with its `/v1` |
 //! | `AWS_REGION`, `AWS_ENDPOINT_URL_BEDROCK_RUNTIME`, `AWS_ACCESS_KEY_ID` … | as for every AWS SDK |
@@ -16,7 +17,7 @@ use std::sync::Arc;
 use aws_credential_types::Credentials;
 use aws_credential_types::provider::SharedCredentialsProvider;
 
-use crate::{Anthropic, Bedrock, BedrockEndpoint, Endpoint, Model, OpenAi, Scripted, Timeouts};
+use crate::{Anthropic, Bedrock, BedrockEndpoint, Endpoint, Model, OpenAi, Price, Scripted, Timeouts};
 
 /// Takes tools, and costs what a default may cost.
 pub const ANTHROPIC_DEFAULT: &str = rig_core::providers::anthropic::CLAUDE_SONNET_5_5;
@@ -27,6 +28,7 @@ pub const OPENAI_DEFAULT: &str = rig_core::providers::openai::GPT_5_6_TERRA;
 #[derive(Clone)]
 pub struct Models {
     models: Vec<Arc<dyn Model>>,
+    prices: Vec<(String, Price)>,
 }
 
 /// The environment contradicts itself. The message names the variable and the way out.
@@ -38,6 +40,10 @@ pub enum ConfigError {
     NotAModel { variable: &'static str, value: String },
     #[error("{variable} is not an address: it must begin with http:// or https://")]
     NotAnAddress { variable: &'static str },
+    #[error(
+        "MODEL_PRICES has `{0}`: use `<model>=<input>/<output>` in dollars per million tokens, with commas between models"
+    )]
+    NotAPrice(String),
     #[error("{present} is set and {absent} is not: set both, or neither")]
     Half { present: &'static str, absent: &'static str },
 }
@@ -59,7 +65,7 @@ impl Models {
                 models.push(model);
             }
         }
-        Self { models }
+        Self { models, prices: Vec::new() }
     }
 
     /// Reads the environment through `lookup`. Connects nowhere: a missing key shows when the model is asked.
@@ -79,7 +85,11 @@ impl Models {
         let others = set("MODELS").unwrap_or_default();
         let others = others.split(',').map(str::trim).filter(|name| !name.is_empty());
         let others = others.map(|name| makers.make("MODELS", name)).collect::<Result<Vec<_>, _>>()?;
-        Ok(Self::new(makers.make("MODEL", &default)?, others))
+        let prices = set("MODEL_PRICES").unwrap_or_default();
+        let prices = prices.split(',').map(str::trim).filter(|price| !price.is_empty());
+        let prices = prices.map(|text| Price::parse(text).ok_or_else(|| ConfigError::NotAPrice(text.to_owned())));
+        let models = Self::new(makers.make("MODEL", &default)?, others);
+        Ok(Self { prices: prices.collect::<Result<_, _>>()?, ..models })
     }
 
     /// The model of that name, or the default.
@@ -92,6 +102,11 @@ impl Models {
             name: name.unwrap_or_default().to_owned(),
             known: self.names().map(str::to_owned).collect(),
         })
+    }
+
+    /// What a model costs, if somebody has said so.
+    pub fn price(&self, name: &str) -> Option<Price> {
+        self.prices.iter().find(|(model, _)| model == name).map(|(_, price)| *price)
     }
 
     /// What may be chosen, the default first.
@@ -207,6 +222,10 @@ mod tests {
             (
                 [("OPENAI_BASE_URL", "user:secret@host"), ("X", "")],
                 "OPENAI_BASE_URL is not an address: it must begin with http:// or https://",
+            ),
+            (
+                [("MODEL_PRICES", "scripted=1/2, openai/x=cheap"), ("X", "")],
+                "MODEL_PRICES has `openai/x=cheap`: use `<model>=<input>/<output>` in dollars per million tokens, with commas between models",
             ),
             (
                 [("AWS_ACCESS_KEY_ID", "a"), ("X", "")],

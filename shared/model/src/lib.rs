@@ -7,6 +7,7 @@ mod config;
 mod endpoint;
 mod error;
 mod openai;
+mod price;
 mod request;
 mod rig;
 
@@ -18,6 +19,7 @@ pub use config::{ANTHROPIC_DEFAULT, ConfigError, Models, OPENAI_DEFAULT, Unknown
 pub use endpoint::Endpoint;
 pub use error::ModelError;
 pub use openai::OpenAi;
+pub use price::Price;
 pub use request::{Event, Message, Request, ToolResult, ToolSpec, ToolUse};
 pub use scripted::Scripted;
 

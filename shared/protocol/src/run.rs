@@ -64,6 +64,8 @@ pub enum EndReason {
     RunBudgetExhausted,
     /// The model asked for more steps than a run may have.
     TooManySteps,
+    /// A budget for models is used up: the run's, the person's or the tenant's.
+    SpendingLimit,
     ModelOverloaded,
     ModelRateLimited,
     ModelRefused,
@@ -119,6 +121,7 @@ impl EndReason {
             EndReason::NoProgress => "no_progress",
             EndReason::RunBudgetExhausted => "run_budget_exhausted",
             EndReason::TooManySteps => "too_many_steps",
+            EndReason::SpendingLimit => "spending_limit",
             EndReason::ModelOverloaded => "model_overloaded",
             EndReason::ModelRateLimited => "model_rate_limited",
             EndReason::ModelRefused => "model_refused",

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use tandem_agent::Budgets;
+
 use crate::state::Limits;
 
 /// Times and limits. The defaults are those of production.
@@ -27,6 +29,8 @@ pub struct Config {
     pub dispatch_skew_ms: u64,
     pub max_steps: u32,
     pub max_output_tokens: u32,
+    /// What may be spent on models.
+    pub budgets: Budgets,
     /// Origins of pages, besides those of this machine, whose scripts may call `/mcp`: `https://host` or
     /// `https://host:port`.
     pub mcp_origins: Vec<String>,
@@ -53,6 +57,7 @@ impl Default for Config {
             dispatch_skew_ms: 300_000,
             max_steps: 50,
             max_output_tokens: 8_192,
+            budgets: Budgets::default(),
             mcp_origins: Vec::new(),
             limits: Limits::default(),
         }
@@ -95,6 +100,11 @@ impl Config {
         config.dispatch_ttl_ms = number(lookup, "DISPATCH_TTL_MS", config.dispatch_ttl_ms)?;
         config.max_steps = number(lookup, "MAX_STEPS", config.max_steps)?;
         config.max_output_tokens = number(lookup, "MAX_OUTPUT_TOKENS", config.max_output_tokens)?;
+        config.budgets = Budgets {
+            run: dollars(lookup, "BUDGET_RUN_USD")?,
+            user: dollars(lookup, "BUDGET_USER_DAILY_USD")?,
+            tenant: dollars(lookup, "BUDGET_TENANT_DAILY_USD")?,
+        };
         config.mcp_origins = origins(lookup("MCP_ALLOWED_ORIGINS").as_deref().unwrap_or_default())?;
         config.limits.max_continuations = number(lookup, "MAX_CONTINUATIONS", config.limits.max_continuations)?;
         config.limits.due_ahead_ms = number(lookup, "DUE_AHEAD_MS", config.limits.due_ahead_ms)?;
@@ -125,6 +135,23 @@ impl Config {
         )?;
         must(self.max_steps > 0, "MAX_STEPS must be more than 0.")
     }
+}
+
+/// Dollars as nano-dollars, exact to nine places; none where nothing is set.
+fn dollars(lookup: &dyn Fn(&str) -> Option<String>, name: &str) -> Result<Option<u64>, ConfigError> {
+    let Some(text) = lookup(name).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty()) else {
+        return Ok(None);
+    };
+    let (whole, part) = text.split_once('.').unwrap_or((&text, ""));
+    let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+    let nano = || -> Option<u64> {
+        let sound = !whole.is_empty() && digits(whole) && digits(part) && part.len() <= 9;
+        let whole: u64 = whole.parse().ok().filter(|_| sound)?;
+        whole.checked_mul(1_000_000_000)?.checked_add(format!("{part:0<9}").parse().ok()?)
+    };
+    let refused =
+        || ConfigError(format!("{name} is {text:?}: set it to an amount of dollars such as 2.50, or leave it out."));
+    nano().map(Some).ok_or_else(refused)
 }
 
 /// A list with commas. An origin is a scheme and a host, perhaps a port, and nothing after it.
@@ -178,6 +205,9 @@ mod tests {
             (vec![("CLAIM_GRACE_MS", "50000")], ["CLAIM_GRACE_MS", "FOREGROUND_SOFT_TIMEOUT_MS"]),
             (vec![("KEEP_ALIVE_MS", "60000")], ["KEEP_ALIVE_MS", "STREAM_WINDOW_MS"]),
             (vec![("LEASE_MS", "soon")], ["LEASE_MS", "whole number"]),
+            (vec![("BUDGET_RUN_USD", "-1")], ["BUDGET_RUN_USD", "2.50"]),
+            (vec![("BUDGET_USER_DAILY_USD", "0.0000000001")], ["BUDGET_USER_DAILY_USD", "2.50"]),
+            (vec![("BUDGET_TENANT_DAILY_USD", "99999999999")], ["BUDGET_TENANT_DAILY_USD", "2.50"]),
             (vec![("AGENT_CHAT_DURABLE_BACKGROUND", "maybe")], ["AGENT_CHAT_DURABLE_BACKGROUND", "true or false"]),
             (vec![("MCP_ALLOWED_ORIGINS", "https://a.example, b.example")], ["MCP_ALLOWED_ORIGINS", "\"b.example\""]),
             (
@@ -189,6 +219,18 @@ mod tests {
             let error = read(&pairs).unwrap_err().0;
             assert!(names.iter().all(|name| error.contains(name)), "{pairs:?}: {error}");
         }
+    }
+
+    #[test]
+    fn budgets_are_exact_and_nothing_is_no_budget() {
+        let budgets = |pairs: &[(&str, &str)]| read(pairs).unwrap().budgets;
+        assert!(budgets(&[("BUDGET_RUN_USD", " "), ("BUDGET_USER_DAILY_USD", "")]).is_empty());
+        let set = budgets(&[
+            ("BUDGET_RUN_USD", "0.5"),
+            ("BUDGET_USER_DAILY_USD", "2.000000001"),
+            ("BUDGET_TENANT_DAILY_USD", "0"),
+        ]);
+        assert_eq!(set, Budgets { run: Some(500_000_000), user: Some(2_000_000_001), tenant: Some(0) });
     }
 
     #[test]

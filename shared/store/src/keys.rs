@@ -40,6 +40,21 @@ pub(crate) fn call(run: &RunId, call: &ToolCallId) -> Key {
     key(run_partition(run), format!("CALL#{call}"))
 }
 
+/// What a run has cost.
+pub(crate) fn run_spending(run: &RunId) -> Key {
+    key(run_partition(run), "SPENDING")
+}
+
+/// What a person has cost on a day, counted from 1970.
+pub(crate) fn user_spending(tenant: &TenantId, user: &UserId, day: i64) -> Key {
+    key(format!("SPENDING#{tenant}#{user}"), format!("DAY#{day}"))
+}
+
+/// What a tenant has cost on a day, counted from 1970.
+pub(crate) fn tenant_spending(tenant: &TenantId, day: i64) -> Key {
+    key(format!("SPENDING#{tenant}"), format!("DAY#{day}"))
+}
+
 /// Sort key of the frame that begins at `first`.
 pub(crate) fn frame_sort(first: Seq) -> String {
     format!("LOG#{first:012}")

@@ -20,6 +20,7 @@ mod messages;
 mod outcomes;
 mod removal;
 mod runs;
+mod spending;
 mod start;
 mod state;
 mod table;
@@ -40,6 +41,7 @@ pub use log_writer::{AppendError, LogWriter};
 pub use messages::{Message, MessageBody};
 pub use outcomes::Outcome;
 pub use runs::{DueRun, EndWrite, RunEnd, RunWrite};
+pub use spending::{Account, Hold};
 pub use start::{StartRefused, StartWrite, TurnBefore};
 pub use state::{
     Attached, Author, CallPart, Change, Commit, Document, List, MAX_ACTIVITY_BYTES, MAX_COMMIT_BYTES, MAX_DOCUMENTS,

@@ -26,7 +26,7 @@ impl Server {
         store.create_table().await.unwrap();
         let registry = Arc::new(Registry::new(ACTIONS).unwrap());
         let models = Arc::new(Models::from_env(|_| None).unwrap());
-        let limits = Limits { max_steps: 10, max_output_tokens: 1000 };
+        let limits = Limits { max_steps: 10, max_output_tokens: 1000, budgets: Default::default() };
         let agent = Agent::new(store.clone(), registry, models, "You are a test.", limits);
         let config = Config::from_env(&|name| (name == "AGENT_CHAT_DURABLE_BACKGROUND").then(|| "false".to_owned()));
         let runtime = Runtime::new(store, agent, config.unwrap(), DispatchKeys::development(), None);

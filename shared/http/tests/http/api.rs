@@ -77,7 +77,7 @@ impl Api {
         });
         let store = Store::new(engine.client(), "tandem");
         let models = Arc::new(Models::from_env(|name| (name == "MODELS").then(|| "openai/other".to_owned())).unwrap());
-        let limits = Limits { max_steps: 10, max_output_tokens: 1000 };
+        let limits = Limits { max_steps: 10, max_output_tokens: 1000, budgets: Default::default() };
         let agent = Agent::new(store.clone(), Arc::clone(&registry), models, "You are a test.", limits);
         let runtime = Runtime::new(store.clone(), agent, config.unwrap(), DispatchKeys::development(), None);
         let authenticate = Arc::new(DevPrincipals::new(Some("http://127.0.0.1:1"), false).unwrap());

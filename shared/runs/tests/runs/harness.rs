@@ -90,7 +90,7 @@ impl World {
         let settings = tandem_catalog::Settings { outbox_dir, ..tandem_catalog::Settings::default() };
         let registry = Arc::new(tandem_catalog::registry_with(&settings).unwrap());
         let models = Arc::new(models);
-        let limits = Limits { max_steps: 50, max_output_tokens: 1000 };
+        let limits = Limits { max_steps: 50, max_output_tokens: 1000, budgets: config.budgets };
         let agent = Agent::new(store.clone(), registry, models, "You are a test.", limits);
         Runtime::new(store, agent, config, DispatchKeys::development(), Some(mailbox))
     }
@@ -134,7 +134,7 @@ pub(crate) fn assert_whole(log: &[(u32, Chunk)]) {
 pub(crate) fn runtime_on(store: Store, config: Config, max_steps: u32, dispatch: Arc<dyn Dispatch>) -> Runtime {
     let registry = Arc::new(tandem_catalog::registry().unwrap());
     let models = Arc::new(Models::from_env(|_| None).unwrap());
-    let limits = Limits { max_steps, max_output_tokens: 1000 };
+    let limits = Limits { max_steps, max_output_tokens: 1000, budgets: config.budgets };
     let agent = Agent::new(store.clone(), registry, models, "You are a test.", limits);
     Runtime::new(store, agent, config, DispatchKeys::development(), Some(dispatch))
 }

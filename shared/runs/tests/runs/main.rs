@@ -13,6 +13,7 @@ mod holders;
 mod log;
 mod providers;
 mod recovery;
+mod spending;
 mod starts;
 mod stops;
 mod sweeps;
