@@ -10,6 +10,7 @@ mod calls;
 mod digest;
 mod history;
 mod overflow;
+mod prepared;
 mod prompt;
 mod recorder;
 mod shortened;
@@ -25,6 +26,7 @@ use tandem_protocol::{EndReason, FinishReason, Run, Transcript};
 use tandem_store::{AppendError, LogWriter, Store, StoreError};
 use tokio::time::Instant;
 
+pub use prepared::Prepared;
 pub use spending::Budgets;
 
 /// Bounds of a turn.
@@ -50,6 +52,7 @@ pub struct Agent {
 /// One attempt at a turn.
 pub struct Setup<'a> {
     pub run: Run,
+    pub prepared: Prepared,
     /// What the log says so far.
     pub transcript: Transcript,
     /// From here on nothing new begins.

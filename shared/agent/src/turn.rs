@@ -4,14 +4,14 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::json;
-use tandem_model::{ModelError, Request, ToolSpec};
+use tandem_model::{ModelError, Request};
 use tandem_protocol::{CallState, Caller, Chunk, EndReason, FinishReason, Part, Run, ToolCall, Usage};
-use tandem_store::{AppendError, Input, LogWriter, PendingApproval};
+use tandem_store::{AppendError, LogWriter, PendingApproval};
 use tokio::time::Instant;
 
-use crate::history::{self, History};
+use crate::prepared::{Context, Prepared};
 use crate::recorder::Recorder;
-use crate::{Agent, Setup, Stop, TurnEnd, Turned, prompt};
+use crate::{Agent, Setup, Stop, TurnEnd, Turned};
 
 /// An attempt at a turn, under way.
 pub(crate) struct Turn<'a> {
@@ -30,11 +30,11 @@ pub(crate) struct Turn<'a> {
 }
 
 pub(crate) async fn run(agent: &Agent, setup: Setup<'_>, log: &LogWriter) -> Turned {
-    let Setup { run, transcript, soft, hard, progressed } = setup;
+    let Setup { run, prepared, transcript, soft, hard, progressed } = setup;
     let recorder = Recorder::new(log, transcript, run.run_id.clone(), run.attempt);
     let caller = Caller::Agent;
     let mut turn = Turn { agent, run, caller, log: recorder, soft, hard, progressed, shortened: 0, requests: 0 };
-    let end = match turn.work().await {
+    let end = match turn.work(prepared).await {
         Ok(end) => end,
         Err(stop) => turn.stop(stop).await,
     };
@@ -42,15 +42,17 @@ pub(crate) async fn run(agent: &Agent, setup: Setup<'_>, log: &LogWriter) -> Tur
 }
 
 impl Turn<'_> {
-    async fn work(&mut self) -> Result<TurnEnd, Stop> {
-        let input = self.agent.store.input(&self.run.run_id).await?;
-        let input = input.ok_or_else(|| Stop::Failed(EndReason::SetupFailed, "The run has no input.".into()))?;
+    async fn work(&mut self, prepared: Prepared) -> Result<TurnEnd, Stop> {
+        let input = prepared.input?;
         if let Some(action) = &input.action {
             return self.carry_out(action).await;
         }
         // What was approved runs whatever has become of the model since.
         self.settle_last_step(&input.decisions).await?;
-        let prepared = prepare(self.agent, &self.run, &input).await?;
+        let Some(context) = prepared.context else {
+            return Err(Stop::Failed(EndReason::Internal, "The run was not prepared.".into()));
+        };
+        let context = context?;
         let mut reason = FinishReason::Stop;
         loop {
             let steps = &self.log.transcript.steps;
@@ -72,21 +74,21 @@ impl Turn<'_> {
             if !open {
                 self.log.push(Chunk::StartStep).await?;
             }
-            reason = self.step(&prepared).await?;
+            reason = self.step(&context).await?;
         }
     }
 
     /// Asks the model and runs what it calls.
-    async fn step(&mut self, prepared: &Prepared) -> Result<FinishReason, Stop> {
+    async fn step(&mut self, context: &Context) -> Result<FinishReason, Stop> {
         let request = Request {
-            system: prepared.system.clone(),
+            system: context.system.clone(),
             messages: Vec::new(),
-            tools: prepared.tools.clone(),
+            tools: context.tools.clone(),
             max_tokens: self.agent.limits.max_output_tokens,
             retry: 0,
         };
-        let history = prepared.history.with(&self.log.transcript);
-        let (reason, usage) = self.ask(&*prepared.model, request, history).await?;
+        let history = context.history.with(&self.log.transcript);
+        let (reason, usage) = self.ask(&*context.model, request, history).await?;
         let ready = self.last_calls(|state| matches!(state, CallState::Ready));
         let (asks, direct): (Vec<_>, Vec<_>) = ready.into_iter().partition(|call| self.needs_approval(call));
         if !direct.is_empty() {
@@ -170,26 +172,6 @@ pub(crate) fn calls_of(parts: &[Part]) -> impl Iterator<Item = &ToolCall> {
         Part::Call(call) => Some(call),
         Part::Text { .. } | Part::Reasoning { .. } => None,
     })
-}
-
-/// What is the same for every step of an attempt.
-struct Prepared {
-    system: Vec<String>,
-    history: History,
-    tools: Vec<ToolSpec>,
-    model: std::sync::Arc<dyn tandem_model::Model>,
-}
-
-async fn prepare(agent: &Agent, run: &Run, input: &Input) -> Result<Prepared, Stop> {
-    let model = agent.models.get(input.model.as_deref());
-    let model = model.map_err(|unknown| Stop::Failed(EndReason::SetupFailed, unknown.to_string()))?;
-    let (history, system) = tokio::try_join!(history::load(&agent.store, run, input), prompt::system(agent, run))?;
-    let tools = agent.registry.tools(&run.owner).into_iter().map(|tool| ToolSpec {
-        name: tool.name,
-        description: tool.description,
-        schema: tool.schema,
-    });
-    Ok(Prepared { system, history, tools: tools.collect(), model })
 }
 
 /// The end of a run that a model's failure leads to.

@@ -2,13 +2,13 @@
 
 use tandem_auth::VerifiedDispatch;
 use tandem_protocol::{HolderKind, Run};
-use tandem_store::StoreError;
+use tandem_store::{Input, StoreError};
 use tokio::time::Instant;
 use tracing::Instrument;
 
 use crate::span::span_of;
 use crate::state::Refused;
-use crate::{Budget, Driven, Runtime};
+use crate::{Budget, Claim, Driven, Runtime};
 
 /// What became of a dispatch. None of these is an error: a repeated or late dispatch has no effect.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,22 +45,23 @@ impl Runtime {
         deadline: Option<Instant>,
     ) -> Result<Processed, StoreError> {
         let budget = self.budget(HolderKind::Background, deadline);
-        let Some(run) = self.0.store.run(dispatch.run()).await? else {
-            return Ok(without_effect(dispatch, Refused::Missing));
-        };
+        let (run, input) = tokio::try_join!(self.0.store.run(dispatch.run()), self.0.store.input(dispatch.run()))?;
+        let Some(run) = run else { return Ok(without_effect(dispatch, Refused::Missing)) };
         let span = span_of(&run);
-        self.process_known(dispatch, run, budget).instrument(span).await
+        self.process_known(dispatch, run, input, budget).instrument(span).await
     }
 
     async fn process_known(
         &self,
         dispatch: &VerifiedDispatch,
         run: Run,
+        input: Option<Input>,
         budget: Budget,
     ) -> Result<Processed, StoreError> {
         let (kind, version) = (HolderKind::Background, dispatch.version());
+        let ahead = (run.version == version).then(|| self.read_ahead(&run, input));
         match self.claim(dispatch.run(), version, kind, false, Some(run)).await? {
-            Ok(claim) => Ok(Processed::Driven(self.drive(claim, budget).await)),
+            Ok(claim) => Ok(Processed::Driven(self.drive(Claim { ahead, ..claim }, budget).await)),
             Err(refused) => Ok(without_effect(dispatch, refused)),
         }
     }

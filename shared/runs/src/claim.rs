@@ -5,6 +5,7 @@ use tandem_store::{StoreError, new_id, now_ms};
 use tokio::time::Instant;
 
 use crate::Runtime;
+use crate::ahead::Ahead;
 use crate::state::{Event, Refused};
 
 /// Proof that this process holds an attempt of a run. Only [`Runtime::claim`] makes one, and the log of the run
@@ -16,6 +17,8 @@ pub struct Claim {
     pub(crate) reason: AttemptReason,
     /// Before the claim was written: nobody has seen it earlier than this.
     pub(crate) since: Instant,
+    /// What was read while the claim was written.
+    pub(crate) ahead: Option<Ahead>,
 }
 
 impl Claim {
@@ -51,7 +54,7 @@ impl Runtime {
         let claimed = self.transition(id, &event, Some(before)).await?;
         Ok(claimed.map(|run| {
             tracing::info!(run = %run.run_id, attempt = run.attempt, ?kind, ?reason, waited_ms, "claimed");
-            Claim { run, kind, reason, since }
+            Claim { run, kind, reason, since, ahead: None }
         }))
     }
 }

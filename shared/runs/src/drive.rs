@@ -8,12 +8,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use futures::FutureExt;
-use tandem_agent::{Setup, TurnEnd};
+use tandem_agent::{Prepared, Setup, TurnEnd};
 use tandem_protocol::{EndReason, HolderKind, Run, RunId, Transcript};
 use tandem_store::{AppendError, LogWriter, StoreError};
 use tokio::time::Instant;
 use tracing::Instrument;
 
+use crate::ahead::Ahead;
 use crate::end::{Ending, KnownLog};
 use crate::span::attempt_span;
 use crate::state::{EndBy, Event, Recovery, Refused, recovery};
@@ -90,7 +91,8 @@ impl Runtime {
         self.0.driven.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn try_drive(&self, claim: Claim, budget: Budget) -> Result<Driven, StoreError> {
+    async fn try_drive(&self, mut claim: Claim, budget: Budget) -> Result<Driven, StoreError> {
+        let ahead = claim.ahead.take().unwrap_or_else(|| self.read_ahead(&claim.run, None));
         let store = &self.0.store;
         let _driven = DrivenHere::new(self, &claim.run.run_id);
         let feed = store.feeds().of(&claim.run.run_id);
@@ -101,7 +103,7 @@ impl Runtime {
             leaving: AtomicBool::new(false),
         };
         // Boxed, here and below: a turn is a large future, and stacks are small.
-        let work = AssertUnwindSafe(Box::pin(self.work(&claim, budget, &shared))).catch_unwind();
+        let work = AssertUnwindSafe(Box::pin(self.work(&claim, ahead, budget, &shared))).catch_unwind();
         tokio::select! {
             worked = work => match worked {
                 Ok(worked) => worked,
@@ -127,11 +129,19 @@ impl Runtime {
     }
 
     /// Takes the log, works on the turn and writes its end.
-    async fn work(&self, claim: &Claim, budget: Budget, shared: &Shared) -> Result<Driven, StoreError> {
-        let Some(taken) = self.take_log(claim).await? else { return Ok(Driven::Displaced) };
+    async fn work(
+        &self,
+        claim: &Claim,
+        mut ahead: Ahead,
+        budget: Budget,
+        shared: &Shared,
+    ) -> Result<Driven, StoreError> {
+        let frames = ahead.log().await?;
+        let Some(taken) = self.take_log(claim, frames).await? else { return Ok(Driven::Displaced) };
+        let prepared = ahead.prepared().await;
         let (run, interval) = (&claim.run, self.0.config.flush_interval);
         let log = LogWriter::start(self.0.store.clone(), run.run_id.clone(), run.attempt, taken.next, interval);
-        let driven = self.turn(claim, taken, &log, budget, shared).await;
+        let driven = self.turn(claim, prepared, taken, &log, budget, shared).await;
         log.close().await;
         driven
     }
@@ -140,6 +150,7 @@ impl Runtime {
     async fn turn(
         &self,
         claim: &Claim,
+        prepared: Prepared,
         taken: Taken,
         log: &LogWriter,
         budget: Budget,
@@ -147,6 +158,7 @@ impl Runtime {
     ) -> Result<Driven, StoreError> {
         let setup = Setup {
             run: claim.run.clone(),
+            prepared,
             transcript: taken.transcript,
             soft: budget.soft,
             hard: budget.hard,

@@ -9,8 +9,8 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tracing::Instrument;
 
-use crate::Runtime;
 use crate::span::span_of;
+use crate::{Claim, Runtime};
 
 /// How long a foreground whose dispatch nobody claimed uses the short grace.
 const SHORT_GRACE_FOR_MS: i64 = 60_000;
@@ -69,6 +69,8 @@ impl Runtime {
                 tokio::time::sleep_until(began + self.grace()).await;
             }
         }
+        // Behind a grace somebody else has most likely taken it: then nothing is read for nothing.
+        let ahead = (!durable).then(|| self.read_ahead(run, None));
         let claimed = self.claim(&run.run_id, run.version, HolderKind::Foreground, durable, Some(run.clone())).await?;
         let Ok(claim) = claimed else {
             self.0.short_grace_until.store(0, Ordering::Relaxed);
@@ -77,7 +79,7 @@ impl Runtime {
         if durable {
             self.0.short_grace_until.store(now_ms() + SHORT_GRACE_FOR_MS, Ordering::Relaxed);
         }
-        self.drive(claim, self.budget(HolderKind::Foreground, deadline)).await;
+        self.drive(Claim { ahead, ..claim }, self.budget(HolderKind::Foreground, deadline)).await;
         Ok(())
     }
 

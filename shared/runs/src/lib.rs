@@ -4,6 +4,7 @@
 
 mod abort;
 mod action;
+mod ahead;
 mod approve;
 mod background;
 mod born;

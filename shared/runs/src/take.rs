@@ -4,7 +4,7 @@
 //! before the new holder's own.
 
 use tandem_protocol::{Chunk, Seq, Transcript};
-use tandem_store::{Append, StoreError};
+use tandem_store::{Append, Frame, StoreError};
 
 use crate::{Claim, Runtime};
 
@@ -16,12 +16,14 @@ pub(crate) struct Taken {
 
 impl Runtime {
     /// `None`: a later attempt, or the end, stands in the log already; this holder stops for good.
-    pub(crate) async fn take_log(&self, claim: &Claim) -> Result<Option<Taken>, StoreError> {
+    ///
+    /// `frames`: the log from its beginning, as it stood a moment ago.
+    pub(crate) async fn take_log(&self, claim: &Claim, mut frames: Vec<Frame>) -> Result<Option<Taken>, StoreError> {
         let run = &claim.run;
         let mut transcript = self.0.store.said_before(run).await?;
         let mut next: Seq = 0;
         loop {
-            for frame in self.0.store.log_from(&run.run_id, next).await? {
+            for frame in frames {
                 if frame.attempt > run.attempt || frame.is_terminal() {
                     return Ok(None);
                 }
@@ -40,6 +42,7 @@ impl Runtime {
                 return Ok(Some(Taken { next, transcript }));
             }
             // The holder before wrote in between: read that too.
+            frames = self.0.store.log_from(&run.run_id, next).await?;
         }
     }
 }

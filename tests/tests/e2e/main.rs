@@ -22,5 +22,6 @@ mod stock;
 mod store_away;
 mod takeover;
 mod threads;
+mod turn_cost;
 mod window;
 mod window_cost;

@@ -186,7 +186,7 @@ async fn next_turn(world: &World, person: &str, thread: &str, findings: &mut Fin
 }
 
 fn shown(call: &Call) -> String {
-    let Operation { name, keys } = &call.operation;
+    let Operation { name, keys, .. } = &call.operation;
     let more = if keys.len() > KEYS { format!(" and {} more", keys.len() - KEYS) } else { String::new() };
     let keys = keys[..keys.len().min(KEYS)].join(", ");
     let fault = call.fault.map(|fault| format!("  <-- {fault:?}")).unwrap_or_default();

@@ -9,6 +9,9 @@ pub struct Operation {
     pub name: String,
     /// The items it names, each `<pk> <sk>`; of a query only the partition.
     pub keys: Vec<String>,
+    /// What its writes cost, in write units: 1 for each begun KB of an item that is put, twice that in a transaction,
+    /// and 1 where it stands in the `due` index. Updates and deletions count as items of 1 KB.
+    pub units: u64,
 }
 
 impl Operation {
@@ -16,7 +19,7 @@ impl Operation {
     pub(super) fn read(target: &str, body: &[u8]) -> Self {
         let name = target.rsplit('.').next().unwrap_or_default().to_owned();
         let body: Value = serde_json::from_slice(body).unwrap_or_default();
-        Operation { keys: keys(&body), name }
+        Operation { keys: keys(&body), units: units(&name, &body), name }
     }
 
     /// Whether it changes the table, if its conditions hold.
@@ -48,6 +51,48 @@ fn keys(body: &Value) -> Vec<String> {
         return vec![partition.to_owned()];
     }
     key(body).into_iter().collect()
+}
+
+fn units(name: &str, body: &Value) -> u64 {
+    let put = |item: &Value| (size(item).div_ceil(1024).max(1), u64::from(item.get("due_at").is_some()));
+    match name {
+        "PutItem" => {
+            let (units, index) = put(&body["Item"]);
+            units + index
+        }
+        "UpdateItem" | "DeleteItem" => 1,
+        "TransactWriteItems" => {
+            let operations = body["TransactItems"].as_array().into_iter().flatten().filter_map(first_of);
+            let each = operations.map(|operation| match operation.get("Item") {
+                Some(item) => {
+                    let (units, index) = put(item);
+                    2 * units + index
+                }
+                None => 2,
+            });
+            each.sum()
+        }
+        _ => 0,
+    }
+}
+
+/// Bytes of an item or a value, as DynamoDB counts them, nearly.
+fn size(value: &Value) -> u64 {
+    match value {
+        Value::Object(fields) => fields.iter().map(|(name, value)| name.len() as u64 + attribute(value)).sum(),
+        _ => 0,
+    }
+}
+
+fn attribute(typed: &Value) -> u64 {
+    let Some((kind, value)) = typed.as_object().and_then(|typed| typed.iter().next()) else { return 0 };
+    match (kind.as_str(), value) {
+        ("S" | "B", Value::String(text)) => text.len() as u64,
+        ("N", Value::String(digits)) => digits.len() as u64 / 2 + 1,
+        ("M", fields) => 3 + size(fields),
+        ("L", Value::Array(values)) => 3 + values.iter().map(attribute).sum::<u64>(),
+        _ => 1,
+    }
 }
 
 /// `{"Put": {...}}` and its like hold one thing.
@@ -87,7 +132,8 @@ mod tests {
             ("DescribeTable", json!({"TableName": "t"}), vec![]),
         ] {
             let read = Operation::read(&format!("DynamoDB_20120810.{name}"), body.to_string().as_bytes());
-            assert_eq!(read, Operation { name: name.into(), keys: keys.into_iter().map(str::to_owned).collect() });
+            let keys: Vec<String> = keys.into_iter().map(str::to_owned).collect();
+            assert_eq!((read.name.as_str(), &read.keys), (name, &keys));
             assert_eq!(read.is_write(), !["GetItem", "Query", "DescribeTable"].contains(&name), "{name}");
         }
     }

@@ -1,0 +1,120 @@
+//! What a turn costs at the store: round trips before the model is asked, write units, and frames of text.
+#![allow(clippy::print_stdout)]
+
+use std::time::Duration;
+
+use serde_json::json;
+use tandem_testkit::faults::{Call, Fault, Proxy};
+use tandem_testkit::providers::FakeProvider;
+use tandem_tests::{Api, Content, End, Log, PATIENCE, Program, Split, Stream};
+use tokio::time::Instant;
+
+/// A foreground and a background that reach the store through proxies which count.
+struct Counted {
+    split: Split,
+    provider: FakeProvider,
+    proxies: [Proxy; 2],
+    /// Where turns are started: the first goes to the background.
+    programs: [Program; 2],
+    _dir: tempfile::TempDir,
+}
+
+impl Counted {
+    async fn start() -> Self {
+        let split = Split::start(1, 0, &[]).await;
+        let provider = FakeProvider::echo();
+        let proxies = [Proxy::open(split.database()).await.unwrap(), Proxy::open(split.database()).await.unwrap()];
+        let dir = tempfile::tempdir().unwrap();
+        let model = provider.environment();
+        let env = |more: &[(&'static str, String)]| -> Vec<(&'static str, String)> {
+            let model = model.iter().map(|(name, value)| (*name, value.to_string()));
+            more.iter().cloned().chain(model).chain([("MODEL", "anthropic/fake".to_owned())]).collect()
+        };
+        let serve = async |kind: &str, env: Vec<(&'static str, String)>| {
+            let env: Vec<(&str, &str)> = env.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            Program::serve(&[kind, "--port", "0"], &env, dir.path()).await
+        };
+        let store = |n: usize| ("AWS_ENDPOINT_URL_DYNAMODB", proxies[n].url().to_owned());
+        let background = serve("background", env(&[store(1)])).await;
+        let foreground = serve("foreground", env(&[store(0), ("BACKGROUND_URL", background.url().to_owned())])).await;
+        Counted { split, provider, proxies, programs: [foreground, background], _dir: dir }
+    }
+
+    fn api(&self) -> Api {
+        Api::new(self.programs[0].url())
+    }
+
+    fn calls(&self) -> Vec<Call> {
+        self.proxies.iter().flat_map(Proxy::trace).collect()
+    }
+}
+
+/// Frames of the log that hold nothing but text.
+fn text_frames(content: &Content) -> Vec<&String> {
+    let is_text = |shown: &str| {
+        shown.contains("text-delta") && !["tool-", "data-", "finish", "start-step"].iter().any(|no| shown.contains(no))
+    };
+    content.iter().filter(|(key, shown)| key.contains(" LOG#") && is_text(shown)).map(|(key, _)| key).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_turn_of_five_calls_and_400_words_keeps_to_its_writes() {
+    let counted = Counted::start().await;
+    let calls = (1..=3).map(|n| format!("/read-email {{\"emailId\":\"e-{n}\"}}"));
+    let calls = calls.chain([
+        "/label-email {\"emailId\":\"e-1\",\"add\":[\"a\"]}".to_owned(),
+        "/archive-email {\"emailId\":\"e-2\"}".to_owned(),
+    ]);
+    // Emails are written down by the first change; that is no part of what a turn costs.
+    counted.api().say("/label-email {\"emailId\":\"e-1\",\"add\":[\"b\"]}").await.rest().await;
+    counted.proxies.iter().for_each(Proxy::reset);
+    let script = format!("{}\n\n@say 400 every 10", calls.collect::<Vec<_>>().join("\n"));
+    let mut log = Log::default();
+    let mut stream = counted.api().say(&script).await;
+    assert_eq!(log.read_all(&mut stream).await, End::Done);
+    log.says_each_word_once(400);
+
+    let content = counted.split.table().content().await;
+    let text = text_frames(&content);
+    let calls = counted.calls();
+    let of_text = |call: &Call| call.operation.keys.iter().any(|key| text.contains(&key));
+    let writes: Vec<&Call> = calls.iter().filter(|call| call.write.is_some()).collect();
+    let frames = writes.iter().filter(|call| of_text(call)).count();
+    let others: Vec<&&Call> = writes.iter().filter(|call| !of_text(call)).collect();
+    let units: u64 = others.iter().map(|call| call.operation.units).sum();
+    let reads = calls.len() - writes.len();
+    println!("{} writes of {units} units, {frames} frames of text, {reads} reads", others.len());
+    for call in &others {
+        println!("{} units: {}", call.operation.units, call.operation);
+    }
+    // 400 words, ten milliseconds apart: four seconds.
+    assert!(frames <= 80, "{frames} frames of text in 4 s");
+    assert!(units <= 45, "{units} write units");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn few_round_trips_stand_between_a_post_and_the_model() {
+    const EACH: Duration = Duration::from_millis(500);
+    let counted = Counted::start().await;
+    counted.api().say("@say 1 every 0").await.rest().await;
+    for proxy in &counted.proxies {
+        proxy.reset();
+        proxy.break_for(Fault::Delay(EACH), PATIENCE);
+    }
+    let asked = counted.provider.requests().len();
+    let began = Instant::now();
+    let mut stream = Stream::open(counted.api().chat(&json!({"message": "@say 1 every 0"}))).await;
+    while counted.provider.requests().len() == asked {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+    let took = began.elapsed();
+    let round_trips = took.as_millis() / EACH.as_millis();
+    for proxy in &counted.proxies {
+        for call in proxy.trace() {
+            println!("{}", call.operation);
+        }
+    }
+    println!("{round_trips} round trips ({took:?}) between the post and the model, in two processes");
+    stream.rest().await;
+    assert!(round_trips <= 6, "{round_trips} round trips");
+}
