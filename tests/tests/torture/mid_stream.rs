@@ -57,6 +57,9 @@ async fn gap(world: &World, chunks: usize) -> Duration {
     world.backgrounds[0].restart().await;
     assert_eq!(log.read_all(&mut stream).await, End::Done);
     log.says_each_word_once(WORDS);
-    log.finished(2);
+    // A machine that is too busy for a lease of 600 ms may have taken the next holder for dead too.
+    let attempts = log.attempts().len();
+    assert!(attempts >= 2, "{attempts} attempts");
+    log.finished(u32::try_from(attempts).unwrap());
     gap
 }
