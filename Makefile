@@ -37,7 +37,7 @@ test-quick: ## every Rust test; the end-to-end tests run the programs themselves
 	$(CARGO) build --workspace --bins
 	$(CARGO) test --workspace
 
-test: test-quick ## every test; installs what it needs into .tools/
+test: test-quick torture-sample ## every test; installs what it needs into .tools/
 	scripts/test-types.sh
 	scripts/test-openapi.sh
 	scripts/test-clients.sh
