@@ -149,8 +149,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read one email and the replies to it
-         * @description Read one email and the replies to it.
+         * Read one email, the replies to it, and the draft of a reply
+         * @description Read one email, the replies to it, and the draft of a reply.
          */
         get: operations["read-email"];
         put?: never;
@@ -175,6 +175,26 @@ export interface paths {
         get: operations["summarize-inbox"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/draft-reply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Write the draft of the reply to an email, which people see and edit at the same time
+         * @description Write the draft of the reply to an email, which people see and edit at the same time. Nothing is sent.
+         */
+        post: operations["draft-reply"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1088,6 +1108,32 @@ export interface components {
             rev: number;
             by: components["schemas"]["Author"];
         };
+        /** @description Write the draft of the reply to an email, which people see and edit at the same time. Nothing is sent. */
+        DraftReplyInput: {
+            /**
+             * @description The email to answer.
+             * @example e-1
+             */
+            emailId: string;
+            /** @description The whole draft, as Markdown. */
+            text: string;
+            /**
+             * Format: uint64
+             * @description The `rev` of the draft that this one was made from, as `read-email` shows it; 0 if there was none.
+             * @default 0
+             */
+            ifRev: number | null;
+        };
+        /** @description It is there for everybody. */
+        DraftReplyOutput: {
+            /**
+             * @description Id of an email, such as e-1.
+             * @example e-1
+             */
+            emailId: string;
+            /** @description True: there was a draft, and this one is in its place. */
+            replaced: boolean;
+        };
         /** @description What happens to a call when its machine dies in the middle. Decides parallelism, retry and resumption. */
         Effect: "read" | "transactional" | "checkpointed" | "keyed" | "external";
         /** @description Reply to an email in the user's voice. */
@@ -1117,7 +1163,7 @@ export interface components {
             body: string;
         };
         /** @description Why a run ended: a stable code, also in the brackets of an `error` chunk. */
-        EndReason: ("completed" | "model_overloaded" | "model_rate_limited" | "model_refused" | "model_failed" | "context_too_long" | "missing_credentials" | "internal") | "aborted" | "awaiting_approval" | "action_failed" | "never_claimed" | "no_progress" | "run_budget_exhausted" | "too_many_steps" | "setup_failed";
+        EndReason: ("completed" | "model_overloaded" | "model_rate_limited" | "model_refused" | "model_failed" | "context_too_long" | "missing_credentials" | "internal") | "aborted" | "awaiting_approval" | "action_failed" | "never_claimed" | "no_progress" | "run_budget_exhausted" | "too_many_steps" | "spending_limit" | "setup_failed";
         Event: {
             /** Format: uint64 */
             seq: number;
@@ -1419,7 +1465,7 @@ export interface components {
             /** Format: uint64 */
             total?: number;
         };
-        /** @description An email and the replies to it. */
+        /** @description An email, the replies to it, and the draft of the next one. */
         ReadEmailOutput: {
             /**
              * @description Id of an email, such as e-1.
@@ -1455,6 +1501,21 @@ export interface components {
                 by: string;
                 body: string;
             }[];
+            /** @description The reply that somebody is writing now; absent if nobody is. */
+            draft?: {
+                /**
+                 * Format: uint64
+                 * @description Its revision: who changes it names the one that the change was made from.
+                 */
+                rev: number;
+                /** @description Who wrote it last. */
+                by: string;
+                /** @description At most 20,000 characters; `isCut` says that there are more. */
+                text: string;
+                isCut: boolean;
+                /** @description Somebody has begun to send it. */
+                sending: boolean;
+            };
         };
         /** @description What is remembered. */
         RecallOutput: {
@@ -2495,6 +2556,45 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             413: components["responses"]["too_large"];
             422: components["responses"]["action_failed"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_unavailable"];
+            504: components["responses"]["timeout"];
+        };
+    };
+    "draft-reply": {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeated call the same call, for a day: it has one effect, and the answer is the first one's. The same key with another input is refused.
+                 * @example 8e03978e-40d5-43dd-bc93-6894a57f9324
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DraftReplyInput"];
+            };
+        };
+        responses: {
+            /** @description What the action gives. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DraftReplyOutput"];
+                };
+            };
+            400: components["responses"]["invalid_input.invalid_request"];
+            401: components["responses"]["unauthenticated"];
+            409: components["responses"]["conflict.in_progress"];
+            413: components["responses"]["too_large"];
+            422: components["responses"]["action_failed.key_reused"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
             504: components["responses"]["timeout"];

@@ -96,6 +96,7 @@ impl EndReason {
             | EndReason::AwaitingApproval
             | EndReason::ActionFailed
             | EndReason::TooManySteps
+            | EndReason::SpendingLimit
             | EndReason::ModelRefused
             | EndReason::ContextTooLong => false,
             EndReason::NeverClaimed

@@ -7,6 +7,7 @@ use tandem_agent::Prepared;
 use tandem_protocol::Run;
 use tandem_store::{Frame, Input, StoreError};
 use tokio::task::JoinSet;
+use tracing::Instrument;
 
 use crate::Runtime;
 
@@ -22,9 +23,9 @@ impl Runtime {
     pub(crate) fn read_ahead(&self, run: &Run, input: Option<Input>) -> Ahead {
         let (mut log, mut prepared) = (JoinSet::new(), JoinSet::new());
         let (store, id) = (self.0.store.clone(), run.run_id.clone());
-        log.spawn(async move { store.log_from(&id, 0).await });
+        log.spawn(async move { store.log_from(&id, 0).await }.in_current_span());
         let (agent, run) = (self.0.agent.clone(), run.clone());
-        prepared.spawn(async move { agent.prepare(&run, input).await });
+        prepared.spawn(async move { agent.prepare(&run, input).await }.in_current_span());
         Ahead { log, prepared }
     }
 }

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use tandem_testkit::faults::{Call, Fault, Proxy};
+use tandem_testkit::faults::{Call, Fault, Operation, Proxy};
 use tandem_testkit::providers::FakeProvider;
 use tandem_tests::{Api, Content, End, Log, PATIENCE, Program, Split, Stream};
 use tokio::time::Instant;
@@ -68,33 +68,43 @@ async fn a_turn_of_five_calls_and_400_words_keeps_to_its_writes() {
     // Emails are written down by the first change; that is no part of what a turn costs.
     counted.api().say("/label-email {\"emailId\":\"e-1\",\"add\":[\"b\"]}").await.rest().await;
     counted.proxies.iter().for_each(Proxy::reset);
-    let script = format!("{}\n\n@say 400 every 10", calls.collect::<Vec<_>>().join("\n"));
+    let script = format!("{}\n\n@say 400 every 10ms", calls.collect::<Vec<_>>().join("\n"));
     let mut log = Log::default();
+    let began = Instant::now();
     let mut stream = counted.api().say(&script).await;
     assert_eq!(log.read_all(&mut stream).await, End::Done);
     log.says_each_word_once(400);
 
+    let took = began.elapsed();
     let content = counted.split.table().content().await;
     let text = text_frames(&content);
-    let calls = counted.calls();
     let of_text = |call: &Call| call.operation.keys.iter().any(|key| text.contains(&key));
-    let writes: Vec<&Call> = calls.iter().filter(|call| call.write.is_some()).collect();
-    let frames = writes.iter().filter(|call| of_text(call)).count();
-    let others: Vec<&&Call> = writes.iter().filter(|call| !of_text(call)).collect();
-    let units: u64 = others.iter().map(|call| call.operation.units).sum();
-    let reads = calls.len() - writes.len();
-    println!("{} writes of {units} units, {frames} frames of text, {reads} reads", others.len());
-    for call in &others {
-        println!("{} units: {}", call.operation.units, call.operation);
+    let mut writes: Vec<Operation> = Vec::new();
+    let (mut frames, mut heartbeats) = (0_u32, 0_u32);
+    for call in counted.calls().into_iter().filter(|call| call.write.is_some()) {
+        let of_run = |other: &Operation| other.name == "PutItem" && other.keys == call.operation.keys;
+        match () {
+            () if of_text(&call) => frames += 1,
+            // They come with time, after the claim. An end that meets one is written again.
+            () if call.operation.keys.iter().all(|key| key.ends_with(" RUN")) && writes.iter().any(of_run) => {
+                heartbeats += 1;
+            }
+            () if writes.contains(&call.operation) => {}
+            () => writes.push(call.operation),
+        }
     }
-    // 400 words, ten milliseconds apart: four seconds.
-    assert!(frames <= 80, "{frames} frames of text in 4 s");
-    assert!(units <= 45, "{units} write units");
+    let units: u64 = writes.iter().map(|write| write.units).sum();
+    for write in &writes {
+        println!("{} units: {write}", write.units);
+    }
+    println!("{} writes of {units} units, {heartbeats} heartbeats; {frames} frames of text in {took:?}", writes.len());
+    assert!(f64::from(frames) <= 20.0 * took.as_secs_f64() + 2.0, "{frames} frames of text in {took:?}");
+    assert!(units <= 72, "{units} write units: what has become dearer?");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn few_round_trips_stand_between_a_post_and_the_model() {
-    const EACH: Duration = Duration::from_millis(500);
+    const EACH: Duration = Duration::from_secs(1);
     let counted = Counted::start().await;
     counted.api().say("@say 1 every 0").await.rest().await;
     for proxy in &counted.proxies {
@@ -103,7 +113,7 @@ async fn few_round_trips_stand_between_a_post_and_the_model() {
     }
     let asked = counted.provider.requests().len();
     let began = Instant::now();
-    let mut stream = Stream::open(counted.api().chat(&json!({"message": "@say 1 every 0"}))).await;
+    let stream = Stream::open(counted.api().chat(&json!({"message": "@say 1 every 0"}))).await;
     while counted.provider.requests().len() == asked {
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
@@ -116,5 +126,5 @@ async fn few_round_trips_stand_between_a_post_and_the_model() {
     }
     println!("{round_trips} round trips ({took:?}) between the post and the model, in two processes");
     stream.rest().await;
-    assert!(round_trips <= 6, "{round_trips} round trips");
+    assert!(round_trips <= 4, "{round_trips} round trips");
 }

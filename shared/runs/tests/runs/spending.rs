@@ -132,7 +132,7 @@ async fn two_hundred_runs_at_once_never_spend_more_than_the_limit() {
     let limit = 200_000 * TOKEN;
     let budgets = Budgets { tenant: Some(limit), ..Budgets::default() };
     let world = World::with_models(Config { budgets, ..patient() }, scripted()).await;
-    let ended = join_all((0..200).map(|_| said(&world, "@say 20 every 5"))).await;
+    let ended = join_all((0..200).map(|_| said(&world, "@say 20 every 5ms"))).await;
     let (mut cost, mut completed) = (0, 0);
     for run in &ended {
         match run.end_reason {
@@ -158,7 +158,7 @@ async fn holders_that_die_anywhere_never_make_a_request_cheaper_than_it_was() {
     let died = join_all((0..RUNS).map(|n| {
         let world = &world;
         async move {
-            let body = json!({"message": "@say 5 every 20"}).to_string();
+            let body = json!({"message": "@say 5 every 20ms"}).to_string();
             let run = world.runtime.start(&somebody(), &AgentChat::parse(body.as_bytes()).unwrap()).await.unwrap().run;
             let claim =
                 world.runtime.claim(&run.run_id, 1, HolderKind::Background, false, None).await.unwrap().unwrap();
