@@ -12,7 +12,7 @@ import { needsServer, serve } from './lib/server.mjs'
 
 const run = promisify(execFile)
 const NEW = '2026-07-28'
-// An input for every action that needs nothing from outside; `list` must name exactly these and OUTSIDE.
+// An input for every action that needs nothing from outside; `list` must name exactly these, OUTSIDE and ONCE.
 const CALLS = {
   'list-emails': { limit: 2 },
   'search-emails': { query: 'the' },
@@ -31,6 +31,8 @@ const CALLS = {
   navigate: { view: 'inbox' },
 }
 const OUTSIDE = ['send-email', 'notify-webhook']
+// The same call again would write over a draft, and is refused.
+const ONCE = ['draft-reply']
 const MAIL = { to: 'ann@example.com', subject: 'Hello', body: 'From a test.' }
 
 let server
@@ -56,7 +58,7 @@ async function connected(versionNegotiation, answer) {
 async function listsAndCalls(client) {
   const { tools } = await client.listTools()
   const names = tools.map((tool) => tool.name).sort()
-  assert.deepEqual(names, [...Object.keys(CALLS), ...OUTSIDE].sort())
+  assert.deepEqual(names, [...Object.keys(CALLS), ...OUTSIDE, ...ONCE].sort())
   for (const [name, input] of Object.entries(CALLS)) {
     // The client checks the result against the output schema.
     const result = await client.callTool({ name, arguments: input })
