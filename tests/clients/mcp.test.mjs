@@ -113,7 +113,7 @@ test("the Inspector's CLI lists and calls every action", { skip: needsServer }, 
     return JSON.parse((await run(process.execPath, all)).stdout)
   }
   const { tools } = await inspect('--method', 'tools/list')
-  assert.equal(tools.length, Object.keys(CALLS).length + OUTSIDE.length)
+  assert.equal(tools.length, Object.keys(CALLS).length + OUTSIDE.length + ONCE.length)
   for (const [name, input] of Object.entries(CALLS)) {
     const pairs = Object.entries(input).flatMap(([field, value]) => {
       return ['--tool-arg', `${field}=${typeof value === 'string' ? value : JSON.stringify(value)}`]
