@@ -2,14 +2,13 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod issuer;
-
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use issuer::{FakeIssuer, SigningKey, b64, pem};
 use serde_json::{Value, json};
 use tandem_auth::{AuthError, Oidc, OidcSettings, authenticator_from_env};
+use tandem_testkit::issuer::{self, FakeIssuer, SigningKey, b64, pem};
 
 const NOW: i64 = 1_800_000_000;
 
@@ -179,16 +178,61 @@ async fn a_new_key_is_found_and_an_old_one_ends() {
     let check = |what, got, want| check(what, got, "", want);
 
     check("before the rotation", sign_in(&oidc, &old_token, NOW).await, None);
+    let nobodys = SigningKey::ec("x").token(&claims(&issuer));
+    check("an unknown key", sign_in(&oidc, &nobodys, NOW + 1).await, Some("does not publish the key"));
     issuer.publish(&[old.clone(), new.clone()]);
     check("too soon", sign_in(&oidc, &new_token, NOW + 29).await, Some("does not publish the key"));
-    assert_eq!(issuer.fetches(), 1);
+    assert_eq!(issuer.fetches(), 2);
     check("after the floor", sign_in(&oidc, &new_token, NOW + 30).await, None);
     check("the old one too", sign_in(&oidc, &old_token, NOW + 30).await, None);
-    assert_eq!(issuer.fetches(), 2);
-    issuer.publish(std::slice::from_ref(&new));
-    check("an unknown key", sign_in(&oidc, &SigningKey::ec("x").token(&claims(&issuer)), NOW + 60).await, Some("key"));
-    check("withdrawn", sign_in(&oidc, &old_token, NOW + 61).await, Some("does not publish the key"));
     assert_eq!(issuer.fetches(), 3);
+    issuer.publish(std::slice::from_ref(&new));
+    check("an unknown key", sign_in(&oidc, &nobodys, NOW + 60).await, Some("key"));
+    check("withdrawn", sign_in(&oidc, &old_token, NOW + 61).await, Some("does not publish the key"));
+    assert_eq!(issuer.fetches(), 5);
+}
+
+/// The issuer publishes a key and signs with it at once, just after we have asked.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nobody_notices_that_the_issuer_changes_its_key_under_load() {
+    let mut keys = vec![SigningKey::ec("0")];
+    let issuer = FakeIssuer::start(&keys).await;
+    let oidc = Arc::new(oidc(&issuer));
+    let clock = Arc::new(AtomicI64::new(NOW));
+    let tokens = Arc::new(Mutex::new(vec![keys[0].token(&claims(&issuer))]));
+    let over = Arc::new(AtomicBool::new(false));
+    let callers: Vec<_> = (0..8)
+        .map(|caller| {
+            let (oidc, clock, tokens, over) = (oidc.clone(), clock.clone(), tokens.clone(), over.clone());
+            tokio::spawn(async move {
+                let mut calls = 0;
+                while !over.load(Ordering::SeqCst) {
+                    // The newest token, and one that was issued before and holds still.
+                    let token = {
+                        let tokens = tokens.lock().unwrap();
+                        tokens[tokens.len().saturating_sub(1 + caller % 2)].clone()
+                    };
+                    sign_in(&oidc, &token, clock.load(Ordering::SeqCst)).await.unwrap();
+                    calls += 1;
+                    tokio::task::yield_now().await;
+                }
+                calls
+            })
+        })
+        .collect();
+    for rotation in 1..=6 {
+        let new = SigningKey::ec(&rotation.to_string());
+        let token = new.token(&claims(&issuer));
+        keys.push(new);
+        issuer.publish(&keys);
+        tokens.lock().unwrap().push(token.clone());
+        sign_in(&oidc, &token, clock.load(Ordering::SeqCst)).await.unwrap();
+        clock.fetch_add(if rotation % 2 == 1 { 30 } else { 0 }, Ordering::SeqCst);
+    }
+    over.store(true, Ordering::SeqCst);
+    for caller in callers {
+        assert!(caller.await.unwrap() > 0);
+    }
 }
 
 #[tokio::test]

@@ -1,4 +1,7 @@
-//! Reading a body with a limit that is counted while it is read, whatever the header says.
+//! Reading a body with limits: of its length, which is counted while it is read, whatever the header says, and of the
+//! time that it takes.
+
+use std::time::Duration;
 
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
@@ -13,8 +16,16 @@ use crate::ApiError;
 /// connection instead of the answer.
 const DRAIN: usize = 32 * 1024 * 1024;
 
+/// How long a body may take, whole.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
 /// The whole body, of at most `most` bytes.
-pub(crate) async fn read(mut body: Body, most: usize) -> Result<Bytes, ApiError> {
+pub(crate) async fn read(body: Body, most: usize) -> Result<Bytes, ApiError> {
+    let late = |_| ApiError::new(Code::InvalidRequest, "The body did not arrive within 30 s.");
+    tokio::time::timeout(TIMEOUT, read_all(body, most)).await.map_err(late)?
+}
+
+async fn read_all(mut body: Body, most: usize) -> Result<Bytes, ApiError> {
     let mut bytes = BytesMut::new();
     let mut seen = 0;
     while let Some(frame) = body.frame().await {

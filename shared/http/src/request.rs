@@ -40,6 +40,10 @@ pub(crate) async fn identify(mut request: Request, next: Next) -> Response {
         response.headers_mut().insert(header::CONTENT_TYPE, kind);
         *response.body_mut() = Body::from(body);
     }
+    let headers = response.headers_mut();
+    // What is somebody's own must not stay in a cache, and is never what a browser might guess.
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     if let Ok(id) = HeaderValue::from_str(id.as_str()) {
         response.headers_mut().insert("x-request-id", id);
     }

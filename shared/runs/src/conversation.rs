@@ -80,6 +80,7 @@ pub enum Happening {
 pub struct Conversation {
     runtime: Runtime,
     principal: Principal,
+    thread: ThreadId,
     watch: ThreadWatch,
     position: Position,
     /// Version of the record whose messages have been read.
@@ -101,7 +102,8 @@ impl Runtime {
         Ok(Position::after_reading(thread, last.as_ref()))
     }
 
-    /// Follows a conversation from a position on. `deadline`: when this process is killed, if it is an invocation.
+    /// Follows a conversation from a position on, which a client may have made up: what it names of other conversations
+    /// is passed over, as if it did not exist. `deadline`: when this process is killed, if it is an invocation.
     pub fn follow_conversation(
         &self,
         principal: &Principal,
@@ -112,6 +114,7 @@ impl Runtime {
         Conversation {
             runtime: self.clone(),
             principal: principal.clone(),
+            thread: thread.clone(),
             watch: self.0.store.watch_thread(&principal.tenant, thread),
             position,
             read: 0,
@@ -216,7 +219,7 @@ impl Conversation {
     /// From `writer` back along the runs that it continues: the one right after that which is `reached`, or the first.
     async fn before(&self, writer: &RunId, reached: impl Fn(&RunId) -> bool) -> Result<RunId, StoreError> {
         let mut id = writer.clone();
-        while let Some(run) = self.runtime.store().run(&id).await?
+        while let Some(run) = self.own_run(&id).await?
             && let Some(earlier) = run.continues
             && !reached(&earlier)
         {
@@ -226,8 +229,14 @@ impl Conversation {
     }
 
     async fn is_there(&self, run: &RunId) -> Result<bool, StoreError> {
-        let run = self.runtime.store().run(run).await?;
+        let run = self.own_run(run).await?;
         Ok(run.is_some_and(|run| run.expires_at.is_none_or(|expires| expires > now_ms() / 1000)))
+    }
+
+    /// A run of this conversation; any other is the same as none.
+    async fn own_run(&self, id: &RunId) -> Result<Option<Run>, StoreError> {
+        let run = self.runtime.store().run(id).await?;
+        Ok(run.filter(|run| run.owner.tenant == self.principal.tenant && run.thread_id.as_ref() == Some(&self.thread)))
     }
 
     async fn next_message(&mut self) -> Result<Option<Happening>, StoreError> {

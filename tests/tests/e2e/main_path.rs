@@ -103,6 +103,7 @@ async fn the_headers_are_those_of_the_protocol() {
         ("transfer-encoding", "chunked"),
         ("vary", "origin, access-control-request-method, access-control-request-headers"),
         ("x-accel-buffering", "no"),
+        ("x-content-type-options", "nosniff"),
         ("x-run-id", run.as_str()),
         ("x-thread-id", thread.as_str()),
         ("x-vercel-ai-ui-message-stream", "v1"),

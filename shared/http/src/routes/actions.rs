@@ -71,7 +71,6 @@ pub(crate) async fn call(
         ApiError::new(Code::Internal, "Report the request id to the operator.")
     })??;
     let mut response = Json(output).into_response();
-    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     if method == Method::HEAD {
         *response.body_mut() = Body::empty();
     }

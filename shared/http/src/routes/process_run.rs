@@ -1,7 +1,9 @@
 //! The background host: a signed dispatch over HTTP. The signature is the only way in; user tokens mean nothing here.
 
+use std::time::Duration;
+
 use axum::Json;
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, HttpBody, to_bytes};
 use axum::extract::State;
 use axum::http::StatusCode;
 use schemars::JsonSchema;
@@ -13,8 +15,10 @@ use tandem_protocol::Code;
 use crate::description::{Operation, operation};
 use crate::{ApiError, App};
 
-/// A dispatch holds ids and a signature.
+/// A dispatch holds ids and a signature. Nothing of what says that it is longer is read.
 const MAX_BODY: usize = 4 * 1024;
+/// How long it may take: nobody has signed in here.
+const TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "DispatchAccepted")]
@@ -34,7 +38,11 @@ pub(crate) fn about() -> Operation {
 pub(crate) async fn process(State(app): State<App>, body: Body) -> Result<(StatusCode, Json<Accepted>), ApiError> {
     let refused =
         || ApiError::new(Code::Unauthenticated, "The dispatch is not signed by this deployment, or it is too old.");
-    let body = to_bytes(body, MAX_BODY).await.map_err(|_| refused())?;
+    if body.size_hint().lower() > MAX_BODY as u64 {
+        return Err(refused());
+    }
+    let body = tokio::time::timeout(TIMEOUT, to_bytes(body, MAX_BODY)).await.map_err(|_| refused())?;
+    let body = body.map_err(|_| refused())?;
     let dispatch = SignedDispatch::from_json(&body).map_err(|_| refused())?;
     let verified = app.runtime.verify(&dispatch).map_err(|reason| {
         tracing::warn!(%reason, "dispatch refused");

@@ -9,13 +9,15 @@ use axum::response::Response;
 use serde_json::Value;
 use tandem_actions::Registry;
 use tandem_agent::{Agent, Limits};
-use tandem_auth::{DevPrincipals, DispatchKeys};
+use tandem_auth::{Authenticate, DevPrincipals, DispatchKeys};
 use tandem_embedded::Engine;
 use tandem_http::{App, Hosts, router};
 use tandem_model::Models;
 use tandem_runs::{Config, Runtime};
 use tandem_store::Store;
 use tower::ServiceExt;
+
+const TABLE: &str = "tandem";
 
 #[derive(Clone)]
 pub(crate) struct Api {
@@ -54,16 +56,26 @@ impl Answer {
 impl Api {
     pub(crate) async fn new(registry: Registry) -> Self {
         let engine = Engine::in_memory().unwrap();
-        Store::new(engine.client(), "tandem").create_table().await.unwrap();
-        Api::on(engine, Arc::new(registry))
+        Store::new(engine.client(), TABLE).create_table().await.unwrap();
+        Api::on(engine, TABLE, Arc::new(registry), None)
     }
 
     /// Another process on the same table.
     pub(crate) fn another(&self) -> Self {
-        Api::on(self.engine.clone(), Arc::clone(&self.registry))
+        Api::on(self.engine.clone(), TABLE, Arc::clone(&self.registry), None)
     }
 
-    fn on(engine: Engine, registry: Arc<Registry>) -> Self {
+    /// Another process on the same table, behind another door, which takes dispatches as well.
+    pub(crate) fn behind(&self, door: Arc<dyn Authenticate>) -> Self {
+        Api::on(self.engine.clone(), TABLE, Arc::clone(&self.registry), Some(door))
+    }
+
+    /// The same behind a door, without a table: whatever reaches for the store fails.
+    pub(crate) fn without_store(&self, door: Arc<dyn Authenticate>) -> Self {
+        Api::on(self.engine.clone(), "nothing", Arc::clone(&self.registry), Some(door))
+    }
+
+    fn on(engine: Engine, table: &str, registry: Arc<Registry>, door: Option<Arc<dyn Authenticate>>) -> Self {
         let config = Config::from_env(&|name| {
             let value = match name {
                 "AGENT_CHAT_DURABLE_BACKGROUND" => "false",
@@ -71,17 +83,20 @@ impl Api {
                 "HEARTBEAT_MS" => "100",
                 "CLAIM_GRACE_MS" => "200",
                 "MCP_ALLOWED_ORIGINS" => "https://app.example.com",
+                // Those who only look at how a stream begins need not wait for its end.
+                "STREAM_WINDOW_MS" if door.is_some() => "1000",
                 _ => return None,
             };
             Some(value.to_owned())
         });
-        let store = Store::new(engine.client(), "tandem");
+        let store = Store::new(engine.client(), table);
         let models = Arc::new(Models::from_env(|name| (name == "MODELS").then(|| "openai/other".to_owned())).unwrap());
         let limits = Limits { max_steps: 10, max_output_tokens: 1000, budgets: Default::default() };
         let agent = Agent::new(store.clone(), Arc::clone(&registry), models, "You are a test.", limits);
         let runtime = Runtime::new(store.clone(), agent, config.unwrap(), DispatchKeys::development(), None);
-        let authenticate = Arc::new(DevPrincipals::new(Some("http://127.0.0.1:1"), false).unwrap());
-        let hosts = Hosts { foreground: true, background: false, cors: false };
+        let hosts = Hosts { foreground: true, background: door.is_some(), cors: false };
+        let authenticate =
+            door.unwrap_or_else(|| Arc::new(DevPrincipals::new(Some("http://127.0.0.1:1"), false).unwrap()));
         Api { engine, registry, router: router(App { runtime, authenticate, hosts }), store }
     }
 

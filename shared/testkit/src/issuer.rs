@@ -1,4 +1,7 @@
 //! An issuer on a socket, its keys, and tokens made by hand, so that they can be wrong in any way.
+//!
+//! Whatever goes wrong here panics: that is how a test fails.
+#![allow(clippy::unwrap_used)]
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -22,8 +25,8 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
 /// Serves a discovery document and a key set on a port of its own.
-pub(crate) struct FakeIssuer {
-    pub(crate) url: String,
+pub struct FakeIssuer {
+    pub url: String,
     shared: Arc<Shared>,
     server: JoinHandle<()>,
 }
@@ -36,7 +39,8 @@ struct Shared {
 }
 
 impl FakeIssuer {
-    pub(crate) async fn start(keys: &[SigningKey]) -> Self {
+    /// Listens, and publishes the public halves of `keys`.
+    pub async fn start(keys: &[SigningKey]) -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let shared = Arc::new(Shared {
@@ -56,23 +60,23 @@ impl FakeIssuer {
     }
 
     /// From now on nobody listens.
-    pub(crate) async fn stop(self) {
+    pub async fn stop(self) {
         self.server.abort();
         let _ = self.server.await;
     }
 
     /// From now on these keys.
-    pub(crate) fn publish(&self, keys: &[SigningKey]) {
+    pub fn publish(&self, keys: &[SigningKey]) {
         *self.shared.keys.lock().unwrap() = keys.to_vec();
     }
 
     /// From now on this fault; an empty text ends it.
-    pub(crate) fn fail_with(&self, fault: &'static str) {
+    pub fn fail_with(&self, fault: &'static str) {
         *self.shared.fault.lock().unwrap() = fault;
     }
 
     /// How often the discovery document was asked for.
-    pub(crate) fn fetches(&self) -> usize {
+    pub fn fetches(&self) -> usize {
         self.shared.fetches.load(Ordering::SeqCst)
     }
 }
@@ -120,9 +124,9 @@ impl Shared {
 
 /// A private key with its name.
 #[derive(Clone)]
-pub(crate) struct SigningKey {
+pub struct SigningKey {
     kid: String,
-    pub(crate) algorithm: &'static str,
+    pub algorithm: &'static str,
     pair: Arc<Pair>,
 }
 
@@ -133,15 +137,18 @@ enum Pair {
 }
 
 impl SigningKey {
-    pub(crate) fn rsa(kid: &str) -> Self {
+    /// A new key for RS256.
+    pub fn rsa(kid: &str) -> Self {
         Self::new(kid, "RS256", Pair::Rsa(RsaKeyPair::generate(KeySize::Rsa2048).unwrap()))
     }
 
-    pub(crate) fn ec(kid: &str) -> Self {
+    /// A new key for ES256.
+    pub fn ec(kid: &str) -> Self {
         Self::new(kid, "ES256", Pair::Ec(EcdsaKeyPair::generate(&ECDSA_P256_SHA256_FIXED_SIGNING).unwrap()))
     }
 
-    pub(crate) fn ed(kid: &str) -> Self {
+    /// A new key for EdDSA.
+    pub fn ed(kid: &str) -> Self {
         Self::new(kid, "EdDSA", Pair::Ed(Ed25519KeyPair::generate().unwrap()))
     }
 
@@ -150,23 +157,23 @@ impl SigningKey {
     }
 
     /// A token as the issuer would make it.
-    pub(crate) fn token(&self, claims: &Value) -> String {
+    pub fn token(&self, claims: &Value) -> String {
         self.token_as(&json!({"alg": self.algorithm, "kid": self.kid, "typ": "JWT"}), claims)
     }
 
     /// A token with any header.
-    pub(crate) fn token_as(&self, header: &Value, claims: &Value) -> String {
+    pub fn token_as(&self, header: &Value, claims: &Value) -> String {
         self.sign_parts(header, &claims.to_string())
     }
 
     /// A token of a key of nobody's that brings its own public key along.
-    pub(crate) fn token_with_own_key(&self, claims: &Value) -> String {
+    pub fn token_with_own_key(&self, claims: &Value) -> String {
         let own = SigningKey::rsa(&self.kid);
         own.token_as(&json!({"alg": "RS256", "kid": self.kid, "jwk": own.published()}), claims)
     }
 
     /// A signed token whose payload need not be JSON.
-    pub(crate) fn sign_parts(&self, header: &Value, payload: &str) -> String {
+    pub fn sign_parts(&self, header: &Value, payload: &str) -> String {
         let message = format!("{}.{}", b64(header.to_string()), b64(payload));
         let random = SystemRandom::new();
         let signature = match &*self.pair {
@@ -182,7 +189,7 @@ impl SigningKey {
     }
 
     /// The public modulus of an RSA key, as published.
-    pub(crate) fn modulus(&self) -> String {
+    pub fn modulus(&self) -> String {
         self.published()["n"].as_str().unwrap().to_owned()
     }
 
@@ -207,14 +214,14 @@ impl SigningKey {
 }
 
 /// A token "signed" with a secret that everybody knows.
-pub(crate) fn hs256(header: &Value, claims: &Value, secret: &[u8]) -> String {
+pub fn hs256(header: &Value, claims: &Value, secret: &[u8]) -> String {
     let message = format!("{}.{}", b64(header.to_string()), b64(claims.to_string()));
     let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, secret), message.as_bytes());
     format!("{message}.{}", b64(tag))
 }
 
 /// The public key as a PEM file: what a confused verifier would take for an HMAC secret.
-pub(crate) fn pem(key: &SigningKey) -> String {
+pub fn pem(key: &SigningKey) -> String {
     let Pair::Rsa(pair) = &*key.pair else { panic!("not an RSA key") };
     let der: PublicKeyX509Der<'_> = pair.public_key().as_der().unwrap();
     let text = STANDARD.encode(der.as_ref());
@@ -222,6 +229,7 @@ pub(crate) fn pem(key: &SigningKey) -> String {
     format!("-----BEGIN PUBLIC KEY-----\n{}\n-----END PUBLIC KEY-----\n", lines.join("\n"))
 }
 
-pub(crate) fn b64(bytes: impl AsRef<[u8]>) -> String {
+/// Base64 as tokens have it.
+pub fn b64(bytes: impl AsRef<[u8]>) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
