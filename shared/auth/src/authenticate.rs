@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use tandem_protocol::{Code, Principal, Problem};
 
 use crate::config::{ConfigError, set};
+use crate::endpoint::is_own_machine_url;
 use crate::{DevPrincipals, Oidc, OidcSettings};
 
 /// Tells who is calling. Two implementations exist: [`Oidc`] and [`DevPrincipals`].
@@ -54,7 +55,10 @@ pub fn authenticator_from_env(lookup: impl Fn(&str) -> Option<String>) -> Result
     if let Some(settings) = OidcSettings::from_env(&lookup)? {
         return Ok(Arc::new(Oidc::new(settings)?));
     }
-    Ok(Arc::new(DevPrincipals::new(dynamodb_endpoint(&lookup).as_deref(), false)?))
+    // On Lambda a private address is one of AWS's; an emulator's store is on the machine that emulates.
+    let on_lambda = set(&lookup, "AWS_LAMBDA_FUNCTION_NAME").is_some();
+    let endpoint = dynamodb_endpoint(&lookup).filter(|url| !on_lambda || is_own_machine_url(url));
+    Ok(Arc::new(DevPrincipals::new(endpoint.as_deref(), false)?))
 }
 
 /// The address that the AWS SDK will use for DynamoDB instead of AWS, by the SDK's own rules.
@@ -102,6 +106,12 @@ mod tests {
         check(&[("AWS_ENDPOINT_URL_DYNAMODB", "http://host.docker.internal:8000")], Ok("DevPrincipals"));
         check(&[("AWS_ENDPOINT_URL", "http://10.0.0.1:8000")], Ok("DevPrincipals"));
         check(&[("AWS_ENDPOINT_URL_DYNAMODB", "https://dynamodb.eu-west-1.amazonaws.com")], not_local);
+        const FUNCTION: (&str, &str) = ("AWS_LAMBDA_FUNCTION_NAME", "foreground");
+        check(&[LOCAL, FUNCTION], Ok("DevPrincipals"));
+        check(&[("AWS_ENDPOINT_URL_DYNAMODB", "http://host.docker.internal:8000"), FUNCTION], Ok("DevPrincipals"));
+        check(&[("AWS_ENDPOINT_URL", "http://10.0.0.1:8000"), FUNCTION], not_local);
+        check(&[("AWS_ENDPOINT_URL_DYNAMODB", "https://192.168.0.4"), FUNCTION], not_local);
+        check(&[FUNCTION], not_local);
         // The SDK prefers the service's own variable, and so must we.
         check(&[("AWS_ENDPOINT_URL_DYNAMODB", "https://ddb.example"), ("AWS_ENDPOINT_URL", "http://[::1]")], not_local);
         // Told to ignore the address, the SDK talks to AWS whatever it says.

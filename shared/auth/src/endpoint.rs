@@ -17,6 +17,12 @@ pub fn is_local_url(url: &str) -> bool {
     parse(url).is_some_and(|url| is_loopback(&url) || is_private(&url))
 }
 
+/// Whether `url` leads to this machine, or from a container to the one that it runs on: the places of a Lambda emulator's
+/// store. In a network of AWS, a private address may be anything.
+pub(crate) fn is_own_machine_url(url: &str) -> bool {
+    parse(url).is_some_and(|url| is_loopback(&url) || is_docker_host(&url))
+}
+
 /// Whether secrets may be decided by what `url` answers: TLS, or a socket of this machine.
 pub(crate) fn is_trustworthy(url: &Url) -> bool {
     has_plain_authority(url) && (url.scheme() == "https" || (url.scheme() == "http" && is_loopback(url)))
@@ -41,7 +47,11 @@ fn is_private(url: &Url) -> bool {
         IpAddr::V4(ip) => ip.is_private(),
         IpAddr::V6(ip) => ip.is_unique_local(),
     });
-    by_address || url.host_str() == Some("host.docker.internal")
+    by_address || is_docker_host(url)
+}
+
+fn is_docker_host(url: &Url) -> bool {
+    url.host_str() == Some("host.docker.internal")
 }
 
 fn address(url: &Url) -> Option<IpAddr> {

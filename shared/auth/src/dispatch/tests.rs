@@ -179,6 +179,24 @@ fn the_first_key_signs_and_any_verifies() {
     assert_eq!(verify(&other, &old.sign(&run("run_1"), 1, NOW)), Err(DispatchRefused::Signature));
 }
 
+/// `scripts/rotate-dispatch-keys.py` goes through these lists, each time until all processes have the next one.
+#[test]
+fn at_no_step_of_a_rotation_is_a_dispatch_refused() {
+    let (old, new) = (r#""old":"old-key-0123456789""#, r#""new":"new-key-0123456789""#);
+    let steps = [old.to_owned(), format!("{old},{new}"), format!("{new},{old}"), new.to_owned()];
+    let steps: Vec<DispatchKeys> = steps.iter().map(|list| keys(&format!("{{{list}}}"))).collect();
+    for (n, signer) in steps.iter().enumerate() {
+        let dispatch = signer.sign(&run("run_1"), 3, NOW);
+        for (m, verifier) in steps.iter().enumerate() {
+            let neighbours = n.abs_diff(m) <= 1;
+            let got = verify(verifier, &dispatch);
+            assert!(got.is_ok() || !neighbours, "step {n} to step {m}: {got:?}");
+        }
+    }
+    // Why no step may be left out.
+    assert_eq!(verify(&steps[0], &steps[2].sign(&run("run_1"), 3, NOW)), Err(DispatchRefused::UnknownKey));
+}
+
 #[test]
 fn bad_keys_are_refused_without_showing_them() {
     for (json, want) in [

@@ -1,8 +1,9 @@
 //! The issuer's keys, and when to ask for them again.
 //!
 //! Asking is cheap and rare as long as tokens name known keys. A token with an unknown key may be the first after
-//! a rotation or the thousandth of an attacker: it makes us ask, but not more than every 30 s. An issuer that
-//! is down stops nobody who has signed in: its keys go on working for a day.
+//! a rotation or the thousandth of an attacker: it makes us ask, but not more than twice in 30 s. Twice, as the issuer
+//! may rotate right after we asked. An issuer that is down stops nobody who has signed in: its keys go on working for a
+//! day.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -17,7 +18,7 @@ use crate::authenticate::AuthError;
 const FRESH: u64 = 60 * 60;
 /// Seconds for which keys go on working while they cannot be fetched.
 const USABLE: u64 = 24 * 60 * 60;
-/// Seconds between the starts of two fetches.
+/// Seconds in which at most two fetches start, and one where the last was not answered.
 const FLOOR: u64 = 30;
 /// The same while there are no keys at all: nobody can be let in until there are.
 const FLOOR_WITHOUT_KEYS: u64 = 2;
@@ -48,22 +49,30 @@ impl KeyCache {
             Next::Fetch { meanwhile } => meanwhile,
             Next::Wait { .. } => None,
         };
+        // Asked once more when it is our turn: between the question and now somebody may have fetched.
+        let needed = || matches!(next(), Next::Fetch { .. });
         match (self.fetching.try_lock(), meanwhile) {
-            // Asked once more: between the question and our turn somebody may have fetched.
             (Ok(_turn), _) => {
-                if matches!(next(), Next::Fetch { .. }) {
+                if needed() {
                     self.fetch(now).await;
                 }
             }
             (Err(_), Some(key)) => return Ok(key),
-            // The fetch under way is ours too. Whatever it brings is taken: if each who waited then asked an
-            // issuer that hangs, the queue would grow for ever.
-            (Err(_), None) => drop(self.fetching.lock().await),
+            // The fetch under way is ours too. It may have read the keys before ours was there; but if each who waited
+            // then asked an issuer that hangs, the queue would grow for ever.
+            (Err(_), None) => {
+                let _turn = self.fetching.lock().await;
+                if self.state().keys_are_known() && needed() {
+                    self.fetch(now).await;
+                }
+            }
         }
         match next() {
             Next::Use(key) | Next::Fetch { meanwhile: Some(key) } => Ok(key),
             Next::Refuse(refused) => Err(refused.into()),
             Next::Wait { seconds } => Err(unavailable(seconds)),
+            // The keys are of just now.
+            Next::Fetch { meanwhile: None } if self.state().keys_are_known() => Err(TokenRefused::UnknownKey.into()),
             Next::Fetch { meanwhile: None } => Err(unavailable(FLOOR_WITHOUT_KEYS)),
         }
     }
@@ -95,6 +104,8 @@ struct State {
     keys: Option<(KeySet, i64)>,
     /// Start of the last fetch.
     asked: Option<i64>,
+    /// Start of the one before it.
+    asked_before: Option<i64>,
     /// The last fetch has failed, was given up, or is under way.
     unanswered: bool,
 }
@@ -119,7 +130,8 @@ impl State {
         let age = |then: i64| now.abs_diff(then);
         let usable = self.keys.as_ref().filter(|(_, fetched)| age(*fetched) <= USABLE);
         let floor = if usable.is_some() { FLOOR } else { FLOOR_WITHOUT_KEYS };
-        let wait = self.asked.map_or(0, |asked| floor.saturating_sub(age(asked)));
+        let asked = if usable.is_some() && !self.unanswered { self.asked_before } else { self.asked };
+        let wait = asked.map_or(0, |asked| floor.saturating_sub(age(asked)));
 
         let pick = usable.map_or(Pick::Unknown, |(keys, _)| keys.pick(kid, algorithm));
         let fresh = usable.is_some_and(|(_, fetched)| age(*fetched) <= FRESH);
@@ -135,8 +147,13 @@ impl State {
     }
 
     fn begin(&mut self, now: i64) {
-        self.asked = Some(now);
+        self.asked_before = self.asked.replace(now);
         self.unanswered = true;
+    }
+
+    /// Whether the last fetch was answered.
+    fn keys_are_known(&self) -> bool {
+        self.keys.is_some() && !self.unanswered
     }
 
     fn succeed(&mut self, keys: KeySet, now: i64) {
@@ -179,7 +196,11 @@ mod tests {
     #[test]
     fn an_unknown_key_makes_us_ask_but_not_often() {
         let mut state = fetched();
-        check(&state, "b", T, "refuse");
+        // The issuer may have rotated since.
+        check(&state, "b", T + 1, "fetch");
+        state.begin(T + 1);
+        state.succeed(keys("a"), T + 1);
+        check(&state, "b", T + 1, "refuse");
         check(&state, "b", T + 29, "refuse");
         check(&state, "b", T + 30, "fetch");
         state.begin(T + 30);
@@ -187,7 +208,11 @@ mod tests {
         check(&state, "a", T + 31, "use");
         state.succeed(keys("b"), T + 30);
         check(&state, "b", T + 31, "use");
+        check(&state, "c", T + 30, "refuse");
+        check(&state, "c", T + 31, "fetch");
         // The key that was withdrawn.
+        state.begin(T + 31);
+        state.succeed(keys("b"), T + 31);
         check(&state, "a", T + 31, "refuse");
     }
 
