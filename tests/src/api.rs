@@ -41,7 +41,12 @@ impl Api {
 
     /// The same address for somebody else: `tenant.user`.
     pub fn as_person(&self, person: &str) -> Self {
-        Api { token: Some(format!("dev.{person}")), ..self.clone() }
+        self.with_token(&format!("dev.{person}"))
+    }
+
+    /// The same address with a bearer token.
+    pub fn with_token(&self, token: &str) -> Self {
+        Api { token: Some(token.to_owned()), ..self.clone() }
     }
 
     pub fn url(&self) -> &str {

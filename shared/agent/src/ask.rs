@@ -56,7 +56,8 @@ impl Turn<'_> {
                 continue;
             }
             request.retry += 1;
-            tracing::warn!(run = %self.run.run_id, retry = request.retry, %error, "the model failed");
+            // Not the provider's words, which may repeat what it was sent: those are in the run.
+            tracing::warn!(run = %self.run.run_id, retry = request.retry, error = error.kind(), "the model failed");
             let too_long = error.retry_after().is_some_and(|after| after > LONGEST_WAIT);
             if !error.is_retryable() || request.retry >= TRIES || too_long {
                 return Err(model_failed(&error));

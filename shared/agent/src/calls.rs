@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use serde_json::Value;
-use tandem_actions::{ActionError, Call, Effect, result_of};
+use tandem_actions::{ActionError, Call, Effect, Registry, result_of};
 use tandem_protocol::{Chunk, ProgressData, StateData, ToolCall, ToolCallId};
 use tandem_store::{Outcome, Slot};
 use tokio::sync::mpsc;
@@ -18,14 +18,19 @@ use crate::Stop;
 use crate::turn::Turn;
 
 /// A call, by the names that OpenTelemetry has for generative AI.
-fn span_of(call: &ToolCall) -> Span {
+fn span_of(call: &ToolCall, registry: &Registry) -> Span {
     tracing::info_span!(
         "execute_tool",
         gen_ai.operation.name = "execute_tool",
-        gen_ai.tool.name = call.name,
+        gen_ai.tool.name = known(registry, &call.name),
         gen_ai.tool.call.id = %call.id,
         gen_ai.tool.type = "function",
     )
+}
+
+/// The name of an action for the log; one that the model has made up is what it says, and not for the log.
+fn known<'a>(registry: &'a Registry, name: &str) -> &'a str {
+    registry.get(name).map_or("unknown", |entry| entry.name())
 }
 
 /// What a call under way has to say.
@@ -98,13 +103,13 @@ impl Turn<'_> {
             .map(|call| {
                 let registry = Arc::clone(&registry);
                 let context = self.call(&call, reporter.clone());
-                let span = span_of(&call);
+                let span = span_of(&call, &registry);
                 let work = async move {
                     let began = Instant::now();
                     let result = registry.call(&call.name, call.input, context).await;
                     let took_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
                     let error = result.as_ref().err().map(ActionError::code);
-                    tracing::info!(action = call.name, error, took_ms, "the call returned");
+                    tracing::info!(action = known(&registry, &call.name), error, took_ms, "the call returned");
                     (call.id, result)
                 };
                 work.instrument(span)

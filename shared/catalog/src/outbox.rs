@@ -54,23 +54,32 @@ impl Outbox for MailServer {
     async fn send(&self, mail: Message) -> Result<(), ActionError> {
         // Before anything is sent a failure is certain; afterwards a broken connection leaves it open.
         if let Err(error) = self.0.test_connection().await {
-            tracing::warn!(%error, "the mail server cannot be used");
+            tracing::warn!(error = told(&error), "the mail server cannot be used");
             let text = "The mail server cannot be reached, or does not let us in. Nothing was sent.";
             return Err(ActionError::failed("mail_unavailable", text));
         }
         match self.0.send(mail).await {
             Ok(_) => Ok(()),
             Err(error) if error.is_permanent() || error.is_transient() => {
-                tracing::warn!(%error, "the mail server refused a mail");
+                tracing::warn!(error = told(&error), "the mail server refused a mail");
                 let status = error.status().map(|status| format!(" with status {status}")).unwrap_or_default();
                 let text = format!("The mail server refused the mail{status}. Nothing was sent.");
                 Err(ActionError::failed("mail_refused", text))
             }
             Err(error) => {
-                tracing::warn!(%error, "the mail server did not say what became of a mail");
+                tracing::warn!(error = told(&error), "the mail server did not say what became of a mail");
                 Err(ActionError::Unknown)
             }
         }
+    }
+}
+
+/// An error for the log: not the server's words, which may repeat who wanted to write to whom, and with which password.
+fn told(error: &lettre::transport::smtp::Error) -> String {
+    match error.status() {
+        Some(status) => format!("status {status}"),
+        None if error.is_response() => "its answer cannot be read".to_owned(),
+        None => error.to_string(),
     }
 }
 

@@ -59,6 +59,6 @@ impl Model for Anthropic {
                 self.client.get_or_init(|| client)
             }
         };
-        rig::ask(&PROVIDER, client, rig::convert(request, SystemParts::Separate)?).await
+        rig::ask(&PROVIDER, Some(key), client, rig::convert(request, SystemParts::Separate)?).await
     }
 }

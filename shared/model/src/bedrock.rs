@@ -1,5 +1,7 @@
 //! Amazon Bedrock's ConverseStream.
 
+use std::fmt;
+
 use async_trait::async_trait;
 use aws_config::retry::RetryConfig;
 use aws_config::stalled_stream_protection::StalledStreamProtectionConfig;
@@ -21,13 +23,25 @@ const PROVIDER: Provider = Provider {
 };
 
 /// Where Bedrock is. What is not set here comes from the SDK's own chain: environment, profile, role.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct BedrockEndpoint {
     pub region: Option<String>,
     pub url: Option<String>,
     pub credentials: Option<SharedCredentialsProvider>,
-    /// The SDK signs with the key in AWS_BEARER_TOKEN_BEDROCK, and needs no credentials.
-    pub bearer: bool,
+    /// The key in AWS_BEARER_TOKEN_BEDROCK: the SDK sends it, and needs no credentials.
+    pub bearer: Option<String>,
+}
+
+/// The key is never shown.
+impl fmt::Debug for BedrockEndpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bearer = self.bearer.as_ref().map(|_| "…");
+        f.debug_struct("BedrockEndpoint")
+            .field("region", &self.region)
+            .field("url", &self.url)
+            .field("bearer", &bearer)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A model or inference profile on Bedrock.
@@ -65,7 +79,7 @@ impl Bedrock {
             let message = "bedrock: no region is known: set AWS_REGION".into();
             return Err(ModelError::Permanent { message });
         }
-        if !self.endpoint.bearer {
+        if self.endpoint.bearer.is_none() {
             check_credentials(config.credentials_provider()).await?;
         }
         let mut client = aws_sdk_bedrockruntime::config::Builder::from(&config);
@@ -93,6 +107,7 @@ impl Model for Bedrock {
 
     async fn ask(&self, request: Request) -> Result<Answer, ModelError> {
         let client = self.client.get_or_try_init(|| self.connect()).await?;
-        rig::ask(&PROVIDER, client, rig::convert(request, SystemParts::Separate)?).await
+        rig::ask(&PROVIDER, self.endpoint.bearer.as_deref(), client, rig::convert(request, SystemParts::Separate)?)
+            .await
     }
 }

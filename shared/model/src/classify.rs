@@ -30,13 +30,15 @@ impl Provider {
     }
 }
 
-pub(crate) fn classify(provider: &Provider, error: &ProviderError) -> ModelError {
+/// `secret`: what the request was sent with. Some providers, and gateways before them, say back what they were sent.
+pub(crate) fn classify(provider: &Provider, secret: Option<&str>, error: &ProviderError) -> ModelError {
     let name = provider.name;
+    let told = |text: &str| short(&without(secret, text));
     match error {
         ProviderError::ProviderResponse(reply) | ProviderError::InvalidAuthentication(reply) => {
-            Failure::of(reply).verdict(provider)
+            Failure::of(reply, secret).verdict(provider)
         }
-        ProviderError::Provider(message) => Failure::told(message).verdict(provider),
+        ProviderError::Provider(message) => Failure::told(&without(secret, message)).verdict(provider),
         ProviderError::Truncated => {
             ModelError::Interrupted { message: format!("{name}: the answer ended without its end marker") }
         }
@@ -48,10 +50,18 @@ pub(crate) fn classify(provider: &Provider, error: &ProviderError) -> ModelError
             ),
         },
         ProviderError::Json(_) | ProviderError::Response(_) => {
-            tracing::debug!(provider = name, %error, "unreadable answer");
+            tracing::debug!(provider = name, error = told(&error.to_string()), "unreadable answer");
             ModelError::Interrupted { message: format!("{name}: the answer could not be read") }
         }
-        other => ModelError::Permanent { message: format!("{name}: {}", short(&other.to_string())) },
+        other => ModelError::Permanent { message: format!("{name}: {}", told(&other.to_string())) },
+    }
+}
+
+/// The text without the secret. Whole, before it is cut: half a key is too much as well.
+fn without(secret: Option<&str>, text: &str) -> String {
+    match secret.filter(|secret| !secret.is_empty()) {
+        Some(secret) => text.replace(secret, "[hidden]"),
+        None => text.to_owned(),
     }
 }
 
@@ -98,15 +108,16 @@ struct Failure {
 }
 
 impl Failure {
-    fn of(reply: &ProviderResponseError) -> Self {
-        let body = serde_json::from_str::<Value>(&reply.body).unwrap_or_default();
+    fn of(reply: &ProviderResponseError, secret: Option<&str>) -> Self {
+        let whole = without(secret, &reply.body);
+        let body = serde_json::from_str::<Value>(&whole).unwrap_or_default();
         let text = |pointer: &str| body.pointer(pointer).and_then(Value::as_str);
         let codes = ["/error/type", "/error/code", "/type", "/code", "/__type"].into_iter().filter_map(text);
         let message = ["/error/message", "/message", "/Message", "/error"].into_iter().find_map(text);
         Self {
             status: reply.status.map(|status| status.as_u16()).filter(|status| !(200..300).contains(status)),
             codes: reply.code.as_deref().into_iter().chain(codes).map(str::to_lowercase).collect(),
-            message: short(message.unwrap_or(&reply.body)),
+            message: short(message.unwrap_or(&whole)),
             refusal: reply.refusal,
             after: reply.headers.as_ref().and_then(retry_after),
         }

@@ -162,7 +162,7 @@ fn bedrock(set: &impl Fn(&str) -> Option<String>) -> Result<BedrockEndpoint, Con
         region: set("AWS_REGION").or_else(|| set("AWS_DEFAULT_REGION")),
         url: address(set, "AWS_ENDPOINT_URL_BEDROCK_RUNTIME")?,
         credentials,
-        bearer: set("AWS_BEARER_TOKEN_BEDROCK").is_some(),
+        bearer: set("AWS_BEARER_TOKEN_BEDROCK"),
     })
 }
 

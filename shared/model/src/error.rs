@@ -40,6 +40,19 @@ impl ModelError {
         }
     }
 
+    /// A word for the log.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            ModelError::Overloaded { .. } => "overloaded",
+            ModelError::RateLimited { .. } => "rate limited",
+            ModelError::Interrupted { .. } => "interrupted",
+            ModelError::ContextTooLong { .. } => "too long",
+            ModelError::Refused { .. } => "refused",
+            ModelError::MissingCredentials { .. } => "credentials",
+            ModelError::Permanent { .. } => "permanent",
+        }
+    }
+
     /// How long the provider asks us to wait.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {

@@ -70,6 +70,6 @@ impl Model for OpenAi {
         if !request.tools.is_empty() && self.tools_need_reasoning_off() {
             request = request.reasoning(Reasoning::Off);
         }
-        rig::ask(&PROVIDER, client, request).await
+        rig::ask(&PROVIDER, Some(key), client, request).await
     }
 }

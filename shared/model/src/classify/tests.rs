@@ -5,19 +5,6 @@ use super::*;
 
 const PROVIDER: Provider = Provider { name: "acme", credentials: "ACME_KEY", base_url: "ACME_URL" };
 
-/// The variant, without its words.
-fn kind(error: &ModelError) -> &'static str {
-    match error {
-        ModelError::Overloaded { .. } => "overloaded",
-        ModelError::RateLimited { .. } => "rate limited",
-        ModelError::Interrupted { .. } => "interrupted",
-        ModelError::ContextTooLong { .. } => "too long",
-        ModelError::Refused { .. } => "refused",
-        ModelError::MissingCredentials { .. } => "credentials",
-        ModelError::Permanent { .. } => "permanent",
-    }
-}
-
 fn reply(status: u16, body: &str) -> ProviderError {
     match status {
         0 => ProviderError::from_provider_body(body),
@@ -59,7 +46,7 @@ fn each_failure_says_what_the_caller_must_do() {
         (502, "<html>Bad Gateway</html>".into(), "interrupted"),
         (408, String::new(), "interrupted"),
     ] {
-        assert_eq!(kind(&classify(&PROVIDER, &reply(status, &body))), want, "{status} {body}");
+        assert_eq!(classify(&PROVIDER, None, &reply(status, &body)).kind(), want, "{status} {body}");
     }
 }
 
@@ -83,10 +70,10 @@ fn aws_exceptions_are_told_apart_by_their_name() {
         (0, "ValidationException", "Input is too long", "too long"),
     ] {
         let error = reply(status, message).with_provider_code(Some(code.into()));
-        assert_eq!(kind(&classify(&PROVIDER, &error)), want, "{status} {code}");
+        assert_eq!(classify(&PROVIDER, None, &error).kind(), want, "{status} {code}");
     }
     let silent = ProviderError::Provider("Bedrock event stream failed (ServiceUnavailableException)".into());
-    assert_eq!(kind(&classify(&PROVIDER, &silent)), "overloaded");
+    assert_eq!(classify(&PROVIDER, None, &silent).kind(), "overloaded");
 }
 
 #[test]
@@ -105,7 +92,7 @@ fn the_provider_names_the_wait_in_seconds_milliseconds_or_as_a_date() {
     ] {
         let map = headers.iter().map(|(name, value)| (name.parse().unwrap(), HeaderValue::from_static(value)));
         let error = reply(429, "slow down").with_response_headers(Some(map.collect::<HeaderMap>()));
-        assert_eq!(classify(&PROVIDER, &error).retry_after(), want, "{headers:?}");
+        assert_eq!(classify(&PROVIDER, None, &error).retry_after(), want, "{headers:?}");
     }
 }
 
@@ -113,9 +100,18 @@ fn the_provider_names_the_wait_in_seconds_milliseconds_or_as_a_date() {
 fn messages_are_short_and_hold_no_key() {
     let error = reply(401, r#"{"error":{"message":"Incorrect API key provided: sk-secret"}}"#);
     assert_eq!(
-        classify(&PROVIDER, &error),
+        classify(&PROVIDER, None, &error),
         ModelError::MissingCredentials { message: "acme does not accept the credentials: check ACME_KEY".into() }
     );
-    let long = classify(&PROVIDER, &reply(400, &"ö".repeat(5000))).to_string();
+    // At the place where a long text is cut, too.
+    let key = "a-key-of-nobody";
+    for said in [format!("no: {key}"), format!("{}{key}", "x".repeat(295)), format!("<p>Bearer {key}</p>")] {
+        for error in [reply(500, &said), reply(400, &json!({"error": {"message": said}}).to_string()), reply(0, &said)]
+        {
+            let told = classify(&PROVIDER, Some(key), &error).to_string();
+            assert!(!told.contains("a-key") && told.contains("[hid"), "{told}");
+        }
+    }
+    let long = classify(&PROVIDER, None, &reply(400, &"ö".repeat(5000))).to_string();
     assert!(long.chars().count() < 320, "{long}");
 }

@@ -12,12 +12,13 @@ use super::replay;
 use crate::classify::{Provider, classify};
 use crate::{Event, ModelError};
 
-/// The events of `stream`. An error is the last item.
+/// The events of `stream`. An error is the last item; `secret` is not in it.
 pub(super) fn events(
     provider: &'static Provider,
+    secret: Option<String>,
     stream: CompletionStream,
 ) -> impl Stream<Item = Result<Event, ModelError>> + Send {
-    let reading = Reading { stream: Some(stream), translation: Translation::default(), ready: VecDeque::new() };
+    let reading = Reading { stream: Some(stream), secret, translation: Translation::default(), ready: VecDeque::new() };
     futures::stream::unfold(reading, move |mut reading| async move {
         loop {
             if let Some(event) = reading.ready.pop_front() {
@@ -33,6 +34,7 @@ struct Reading {
     stream: Option<CompletionStream>,
     translation: Translation,
     ready: VecDeque<Result<Event, ModelError>>,
+    secret: Option<String>,
 }
 
 impl Reading {
@@ -47,12 +49,12 @@ impl Reading {
             Some(Ok(Item::Unknown(_))) => {}
             Some(Err(error)) => {
                 self.stream = None;
-                self.ready.push_back(Err(classify(provider, &error)));
+                self.ready.push_back(Err(classify(provider, self.secret.as_deref(), &error)));
             }
             None => {
                 let ended = self.stream.take()?.finish().await;
                 let events = ended
-                    .map_err(|error| classify(provider, &error))
+                    .map_err(|error| classify(provider, self.secret.as_deref(), &error))
                     .and_then(|response| std::mem::take(&mut self.translation).finish(provider, &response));
                 match events {
                     Ok(events) => self.ready.extend(events.into_iter().map(Ok)),

@@ -20,9 +20,10 @@ use crate::classify::{Provider, classify};
 use crate::{Answer, ModelError};
 
 /// Asks once. Resolves when the first event has arrived, so that a refused connection or an HTTP error is an
-/// error of the call and only a failure in mid-answer is an item of the answer.
+/// error of the call and only a failure in mid-answer is an item of the answer. `secret`: what the request is sent with.
 pub(crate) async fn ask<W, T>(
     provider: &'static Provider,
+    secret: Option<&str>,
     model: &rig_core::Model<W, Patient<T>>,
     request: CompletionRequest,
 ) -> Result<Answer, ModelError>
@@ -30,6 +31,6 @@ where
     W: Wire<Op = Completion>,
     T: Transport<W>,
 {
-    let stream = model.stream(request).map_err(|error| classify(provider, &error))?;
-    crate::started(answer::events(provider, stream)).await
+    let stream = model.stream(request).map_err(|error| classify(provider, secret, &error))?;
+    crate::started(answer::events(provider, secret.map(str::to_owned), stream)).await
 }

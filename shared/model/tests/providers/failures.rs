@@ -12,18 +12,6 @@ use super::*;
 
 const IMPATIENT: Timeouts = Timeouts { first_event: Duration::from_millis(1500), gap: Duration::from_millis(900) };
 
-fn kind(error: &ModelError) -> &'static str {
-    match error {
-        ModelError::Overloaded { .. } => "overloaded",
-        ModelError::RateLimited { .. } => "rate limited",
-        ModelError::Interrupted { .. } => "interrupted",
-        ModelError::ContextTooLong { .. } => "too long",
-        ModelError::Refused { .. } => "refused",
-        ModelError::MissingCredentials { .. } => "credentials",
-        ModelError::Permanent { .. } => "permanent",
-    }
-}
-
 #[tokio::test]
 async fn an_http_error_means_the_same_on_every_wire_and_is_not_retried_here() {
     let after = Some(Duration::from_secs(7));
@@ -44,7 +32,7 @@ async fn an_http_error_means_the_same_on_every_wire_and_is_not_retried_here() {
             let error = model.ask(request("hi")).await.err().unwrap();
             // rig keeps no headers of an AWS error; Bedrock sends no such header either.
             let wait = if wire == Wire::Bedrock { None } else { wait(&problem) };
-            assert_eq!((kind(&error), error.retry_after()), (want, wait), "{wire:?} {problem:?}: {error}");
+            assert_eq!((error.kind(), error.retry_after()), (want, wait), "{wire:?} {problem:?}: {error}");
             assert!(!error.to_string().contains("test-key"), "{error}");
         }
         assert_eq!(server.requests().len(), 3, "{problem:?}: one request each");
@@ -75,7 +63,7 @@ async fn an_answer_that_breaks_off_is_never_taken_for_whole() {
             server.serve([Reply::new(script.clone()).then(ending.clone())]);
             let (events, error) = listen(&*model, request("hi")).await;
             let error = error.unwrap_or_else(|| panic!("{wire:?} {ending:?} told {events:?}"));
-            assert_eq!((events, kind(&error)), (told.clone(), want), "{wire:?} {ending:?}: {error}");
+            assert_eq!((events, error.kind()), (told.clone(), want), "{wire:?} {ending:?}: {error}");
         }
         assert_eq!(server.requests().len(), 3, "{ending:?}: one request each");
     }
@@ -88,7 +76,7 @@ async fn an_empty_answer_that_is_cut_is_an_error_of_the_call() {
         for ending in [Ending::Cut, Ending::Reset] {
             server.serve([Reply::new([]).then(ending.clone())]);
             let error = model.ask(request("hi")).await.err().unwrap();
-            assert_eq!(kind(&error), "interrupted", "{wire:?} {ending:?}: {error}");
+            assert_eq!(error.kind(), "interrupted", "{wire:?} {ending:?}: {error}");
         }
     }
 }
@@ -100,7 +88,7 @@ async fn a_refusal_is_not_an_empty_answer() {
         server.serve([Reply::new([text("Well"), finish(FinishReason::ContentFilter)])]);
         let (events, error) = listen(&*model, request("hi")).await;
         let error = error.unwrap();
-        assert_eq!((events, kind(&error)), (vec![text("Well")], "refused"), "{wire:?}: {error}");
+        assert_eq!((events, error.kind()), (vec![text("Well")], "refused"), "{wire:?}: {error}");
         if wire == Wire::Anthropic {
             assert_eq!(error.to_string(), "anthropic refused to answer: I may not say that.");
         }
@@ -137,7 +125,7 @@ async fn without_credentials_nothing_is_sent() {
         region: Some("eu-central-1".into()),
         url: Some(url),
         credentials: Some(SharedCredentialsProvider::new(Nobody)),
-        bearer: false,
+        bearer: None,
     };
     let models: [(&str, Box<dyn Model>); 3] = [
         (
@@ -166,7 +154,7 @@ async fn a_key_that_cannot_be_sent_is_a_missing_key() {
     }
     for (wire, model) in models_in(&environment, IMPATIENT).into_iter().take(2) {
         let error = model.ask(request("hi")).await.err().unwrap();
-        assert_eq!(kind(&error), "credentials", "{wire:?}: {error}");
+        assert_eq!(error.kind(), "credentials", "{wire:?}: {error}");
         assert!(!error.to_string().contains("two"), "{error}");
     }
     assert!(server.requests().is_empty());
@@ -248,7 +236,7 @@ async fn nobody_at_the_address_is_an_interruption() {
     tokio::task::yield_now().await;
     for (wire, model) in models_in(&environment, IMPATIENT) {
         let error = model.ask(request("hi")).await.err().unwrap();
-        assert_eq!(kind(&error), "interrupted", "{wire:?}: {error}");
+        assert_eq!(error.kind(), "interrupted", "{wire:?}: {error}");
     }
 }
 
@@ -258,14 +246,14 @@ async fn a_page_instead_of_a_stream_names_the_setting_to_check() {
     for (wire, variable) in [(0, "ANTHROPIC_BASE_URL"), (1, "OPENAI_BASE_URL")] {
         server.serve([Reply::other(200, "text/html", "<html>Welcome</html>")]);
         let error = models(&server)[wire].1.ask(request("hi")).await.err().unwrap();
-        assert_eq!(kind(&error), "permanent");
+        assert_eq!(error.kind(), "permanent");
         assert!(error.to_string().contains(variable), "{error}");
     }
     // A gateway's error page is not the provider's word.
     for (wire, model) in models(&server) {
         server.serve([Reply::other(502, "text/html", "<html>Bad Gateway</html>")]);
         let error = model.ask(request("hi")).await.err().unwrap();
-        assert_eq!(kind(&error), "interrupted", "{wire:?}: {error}");
+        assert_eq!(error.kind(), "interrupted", "{wire:?}: {error}");
     }
 }
 
@@ -275,7 +263,7 @@ async fn a_redirect_is_not_followed_with_the_key() {
     for (wire, model) in models(&server) {
         server.serve([Reply::redirect(format!("http://{}/v1/messages", elsewhere.address()))]);
         let error = model.ask(request("hi")).await.err().unwrap();
-        assert_eq!(kind(&error), "permanent", "{wire:?}: {error}");
+        assert_eq!(error.kind(), "permanent", "{wire:?}: {error}");
     }
     assert!(elsewhere.requests().is_empty());
 }
