@@ -51,6 +51,13 @@ impl Program {
         self.log.borrow().clone()
     }
 
+    /// The most memory that it has held so far, in bytes.
+    pub fn peak_memory(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        peak.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
+    }
+
     /// `kill -9`. Returns when the process is gone.
     pub fn kill(&mut self) {
         let _ = self.child.kill();

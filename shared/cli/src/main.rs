@@ -4,6 +4,7 @@
 
 mod client;
 mod commands;
+mod connections;
 mod output;
 mod serve;
 mod ui;

@@ -9,6 +9,7 @@ use clap::Args;
 use tandem_runs::Runtime;
 use tokio::net::TcpListener;
 
+use crate::connections;
 use crate::output::say;
 
 /// How long runs under way may take to notice that the process ends; what is left is recovered by others.
@@ -23,6 +24,14 @@ pub(crate) struct Listen {
     /// Address. Anything but loopback needs DISPATCH_KEYS.
     #[arg(long, default_value = "127.0.0.1")]
     pub(crate) host: IpAddr,
+}
+
+/// Whom to serve.
+#[derive(Args, Debug, Clone, Copy)]
+pub(crate) struct Clients {
+    /// Connections at once; of more, those go first that have no request under way.
+    #[arg(long, env = "MAX_CONNECTIONS", default_value_t = 10_000)]
+    max_connections: usize,
 }
 
 impl Listen {
@@ -44,10 +53,9 @@ pub(crate) fn own_url(listener: &TcpListener) -> Result<String> {
 }
 
 /// Serves until Ctrl-C or SIGTERM, then gives the runs of this process a moment.
-pub(crate) async fn serve(listener: TcpListener, router: Router, runtime: &Runtime) -> Result<()> {
-    let server = axum::serve(listener, router);
+pub(crate) async fn serve(listener: TcpListener, router: Router, clients: Clients, runtime: &Runtime) -> Result<()> {
     tokio::select! {
-        served = std::future::IntoFuture::into_future(server) => served?,
+        never = connections::serve(listener, router, clients.max_connections) => match never {},
         () = stopped() => {}
     }
     runtime.tasks().close();

@@ -57,11 +57,14 @@ pub(crate) fn with_ui(router: Router, dir: &Path, sign_in: Option<SignIn>) -> Re
 
 /// What template.yaml allows: scripts are the interface's own files, and it talks to this server and to the issuer.
 fn policy(sign_in: Option<&SignIn>) -> Result<HeaderValue> {
-    let issuer = sign_in.map(|SignIn { origin, .. }| format!(" {origin}")).unwrap_or_default();
+    let origin = sign_in.map(|sign_in| sign_in.origin.as_str());
+    let connects = origin.map(|origin| format!(" {origin}")).unwrap_or_default();
+    // Signing in again without a word needs a frame.
+    let frames = origin.map(|origin| format!("frame-src {origin}; ")).unwrap_or_default();
     let policy = format!(
         "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
-         font-src 'self'; manifest-src 'self'; connect-src 'self'{issuer}; base-uri 'none'; form-action 'self'; \
-         frame-ancestors 'none'"
+         font-src 'self'; manifest-src 'self'; connect-src 'self'{connects}; {frames}base-uri 'none'; \
+         form-action 'self'; frame-ancestors 'none'"
     );
     HeaderValue::from_str(&policy).context("OIDC_ISSUER holds characters that no address has")
 }
@@ -83,4 +86,29 @@ async fn protect(State(policy): State<HeaderValue>, request: Request, next: Next
         response.headers_mut().insert(name, value);
     }
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The policy of CloudFront, in which the issuer stands and whatever else a deployment talks to.
+    fn deployed() -> String {
+        let template = include_str!("../../../template.yaml");
+        let from = template.find("default-src").unwrap();
+        let to = template[from..].find("- Issuer:").unwrap();
+        template[from..from + to].split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn the_policy_here_is_the_deployed_one() {
+        let deployed = deployed();
+        let sign_in = SignIn { config: Value::Null, origin: "https://issuer.example".into() };
+        let with = deployed.replace("https://${Issuer}", &sign_in.origin).replace(" ${UiConnectSources}", "");
+        assert_eq!(policy(Some(&sign_in)).unwrap(), with.as_str());
+        let without = with.replace(" frame-src https://issuer.example;", "").replace(" https://issuer.example", "");
+        assert_eq!(policy(None).unwrap(), without.as_str());
+        // Nothing runs that the interface did not bring.
+        assert_eq!(without.split("; ").find(|rule| rule.starts_with("script-src")), Some("script-src 'self'"));
+    }
 }

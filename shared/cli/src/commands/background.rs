@@ -5,7 +5,7 @@ use tandem_http::{App, Hosts, router};
 
 use crate::commands::SPLIT;
 use crate::output::say;
-use crate::serve::{Listen, own_url, serve};
+use crate::serve::{Clients, Listen, own_url, serve};
 
 /// Serve the endpoint for signed dispatches. Hand-overs go to BACKGROUND_URL, or to this process.
 #[derive(clap::Args)]
@@ -13,6 +13,8 @@ use crate::serve::{Listen, own_url, serve};
 pub(crate) struct Args {
     #[command(flatten)]
     listen: Listen,
+    #[command(flatten)]
+    clients: Clients,
 }
 
 pub(crate) async fn run(args: Args) -> Result<()> {
@@ -25,5 +27,6 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     let runtime = tandem_host::runtime(tandem_host::store().await?, dispatch, keys)?;
     say(format_args!("background at {url}"));
     let hosts = Hosts { foreground: false, background: true, cors: false };
-    serve(listener, router(App { runtime: runtime.clone(), authenticate, hosts }), &runtime).await
+    let router = router(App { runtime: runtime.clone(), authenticate, hosts });
+    serve(listener, router, args.clients, &runtime).await
 }

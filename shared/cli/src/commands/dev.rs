@@ -12,7 +12,7 @@ use tandem_store::Store;
 
 use crate::commands::sweeper::sweep_for_ever;
 use crate::output::say;
-use crate::serve::{Listen, own_url, serve};
+use crate::serve::{Clients, Listen, own_url, serve};
 use crate::ui::{SignIn, built, with_ui};
 
 /// Pause between two sweeps.
@@ -25,6 +25,8 @@ const EXPIRE: Duration = Duration::from_secs(60);
 pub(crate) struct Args {
     #[command(flatten)]
     listen: Listen,
+    #[command(flatten)]
+    clients: Clients,
     /// Directory of the data.
     #[arg(long, default_value = ".tandem")]
     data: PathBuf,
@@ -66,7 +68,7 @@ pub(crate) async fn run(args: Args) -> Result<()> {
         None => router(app),
     };
     tokio::select! {
-        served = serve(listener, router, &runtime) => served,
+        served = serve(listener, router, args.clients, &runtime) => served,
         () = sweep_for_ever(&runtime, SWEEP) => Ok(()),
         () = expire_for_ever(&engine) => Ok(()),
     }

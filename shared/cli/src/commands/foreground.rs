@@ -5,7 +5,7 @@ use tandem_http::{App, Hosts, router};
 
 use crate::commands::SPLIT;
 use crate::output::say;
-use crate::serve::{Listen, own_url, serve};
+use crate::serve::{Clients, Listen, own_url, serve};
 
 /// Serve the endpoints for people. Turns are dispatched to BACKGROUND_URL.
 #[derive(clap::Args)]
@@ -13,6 +13,8 @@ use crate::serve::{Listen, own_url, serve};
 pub(crate) struct Args {
     #[command(flatten)]
     listen: Listen,
+    #[command(flatten)]
+    clients: Clients,
 }
 
 pub(crate) async fn run(args: Args) -> Result<()> {
@@ -24,5 +26,6 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     let listener = args.listen.bind().await?;
     say(format_args!("foreground at {}", own_url(&listener)?));
     let hosts = Hosts { foreground: true, background: false, cors: true };
-    serve(listener, router(App { runtime: runtime.clone(), authenticate, hosts }), &runtime).await
+    let router = router(App { runtime: runtime.clone(), authenticate, hosts });
+    serve(listener, router, args.clients, &runtime).await
 }

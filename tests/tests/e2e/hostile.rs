@@ -1,0 +1,165 @@
+//! Those who mean harm keep nobody out and use up nothing: the same crowds as a large attack, scaled down.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use serde_json::json;
+use tandem_tests::{Api, PATIENCE, Split, within};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+
+const CONNECTIONS: usize = 60;
+/// What a foreground may hold, whatever comes; it holds less than a fifth of it without an attack.
+const MEMORY: u64 = 256 * 1024 * 1024;
+
+/// What goes on until it is over, and how often each kind has come.
+struct Attack {
+    address: String,
+    over: AtomicBool,
+    sent: [AtomicUsize; 6],
+}
+
+impl Attack {
+    async fn connect(&self) -> Option<TcpStream> {
+        TcpStream::connect(&self.address).await.ok()
+    }
+
+    /// One connection of a kind; what becomes of it is of no interest.
+    async fn strike(&self, kind: usize) -> Option<()> {
+        let mut socket = self.connect().await?;
+        match kind {
+            // A head that comes byte by byte.
+            0 => {
+                for byte in b"GET /threads HTTP/1.1\r\nhost: x\r\nx-slow: ".iter().chain(std::iter::repeat(&b'a')) {
+                    socket.write_all(&[*byte]).await.ok()?;
+                    if self.over.load(Ordering::SeqCst) {
+                        return None;
+                    }
+                    tokio::time::sleep(Duration::from_millis(40)).await;
+                }
+            }
+            // A stream that nobody reads.
+            1 => {
+                let request =
+                    "GET /events?scope=user HTTP/1.1\r\nhost: x\r\nauthorization: Bearer dev.other.eve\r\n\r\n";
+                socket.write_all(request.as_bytes()).await.ok()?;
+                while !self.over.load(Ordering::SeqCst) {
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+            }
+            // No HTTP at all.
+            2 => {
+                let noise: Vec<u8> = (0..4096_u32).map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+                socket.write_all(&noise).await.ok()?;
+            }
+            // A body without an end, to those who may send one and to those who may not.
+            3 => {
+                for (path, token) in [("/threads", "dev.other.eve"), ("/api/agent-chat", "nobody")] {
+                    let mut socket = self.connect().await?;
+                    let head = format!(
+                        "POST {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\ntransfer-encoding: chunked\r\n\r\n"
+                    );
+                    socket.write_all(head.as_bytes()).await.ok()?;
+                    let piece = [b"10000\r\n".as_slice(), &[b'x'; 65_536], b"\r\n"].concat();
+                    while !self.over.load(Ordering::SeqCst) {
+                        if socket.write_all(&piece).await.is_err() {
+                            break;
+                        }
+                    }
+                }
+            }
+            // JSON of 100,000 levels.
+            4 => {
+                for path in ["/api/agent-chat", "/threads", "/api/remember", "/mcp", "/state/user/docs/a"] {
+                    let method = if path.starts_with("/state") { "PUT" } else { "POST" };
+                    let mut socket = self.connect().await?;
+                    let body = format!("{{\"message\": {}1{}}}", "[".repeat(100_000), "]".repeat(100_000));
+                    let head = format!(
+                        "{method} {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer dev.other.eve\r\n\
+                         content-type: application/json\r\naccept: application/json, text/event-stream\r\n\
+                         connection: close\r\ncontent-length: {}\r\n\r\n",
+                        body.len()
+                    );
+                    socket.write_all(head.as_bytes()).await.ok()?;
+                    socket.write_all(body.as_bytes()).await.ok()?;
+                    let mut answer = Vec::new();
+                    socket.read_to_end(&mut answer).await.ok()?;
+                    let answer = String::from_utf8_lossy(&answer);
+                    assert!(
+                        !answer.starts_with("HTTP/1.1 5") || answer.starts_with("HTTP/1.1 503"),
+                        "{path}: {answer}"
+                    );
+                }
+            }
+            // Headers without an end, and many of them.
+            _ => {
+                socket.write_all(b"GET /threads HTTP/1.1\r\n").await.ok()?;
+                for n in 0..10_000 {
+                    socket.write_all(format!("x-{n}: {}\r\n", "y".repeat(200)).as_bytes()).await.ok()?;
+                }
+            }
+        }
+        Some(())
+    }
+}
+
+/// A turn as a client that comes again when it is told to, or cut off.
+async fn honest_turn(api: &Api, n: usize) {
+    let turn = format!("m-{n}");
+    let body = json!({"message": "@say 3 every 5ms", "turnId": turn});
+    let run = tandem_tests::until("a turn to be taken", async || {
+        let answer = api.chat(&body).header("accept", "application/json").send().await.ok()?;
+        let body: serde_json::Value = answer.json().await.ok()?;
+        body["runId"].as_str().map(str::to_owned)
+    })
+    .await;
+    tandem_tests::until("a turn to end", async || {
+        let answer = api.get(&format!("/runs/{run}")).send().await.ok()?;
+        let run: serde_json::Value = answer.json().await.ok()?;
+        (run["status"] == "completed").then_some(())
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn honest_turns_finish_under_attack_and_memory_is_bounded() {
+    let most = CONNECTIONS.to_string();
+    let split = Split::start(1, 1, &[("MAX_CONNECTIONS", &most), ("STREAM_WINDOW_MS", "3000")]).await;
+    let foreground = &split.foregrounds[0];
+    let attack = Arc::new(Attack {
+        address: foreground.url().trim_start_matches("http://").to_owned(),
+        over: AtomicBool::new(false),
+        sent: Default::default(),
+    });
+    let mut attackers = JoinSet::new();
+    // More slow ones than there are places, and some of every other kind.
+    for (kind, many) in [(0, 2 * CONNECTIONS), (1, CONNECTIONS / 3), (2, 2), (3, 2), (4, 1), (5, 2)] {
+        for _ in 0..many {
+            let attack = Arc::clone(&attack);
+            attackers.spawn(async move {
+                while !attack.over.load(Ordering::SeqCst) {
+                    attack.strike(kind).await;
+                    attack.sent[kind].fetch_add(1, Ordering::SeqCst);
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                }
+            });
+        }
+    }
+    let ann = split.api(0).as_person("acme.ann");
+    let mut n = 0;
+    // Until every kind has come, and some turns more. A stream counts when it is cut off at last.
+    while n < 5 || (0..6).any(|kind| kind != 1 && attack.sent[kind].load(Ordering::SeqCst) < 2) {
+        honest_turn(&ann, n).await;
+        n += 1;
+    }
+    attack.over.store(true, Ordering::SeqCst);
+    while let Some(attacker) = within(PATIENCE, "the attackers to go", attackers.join_next()).await {
+        attacker.unwrap();
+    }
+    honest_turn(&ann, n).await;
+    let peak = foreground.peak_memory();
+    assert!(peak < MEMORY, "it held {} MB", peak / 1024 / 1024);
+    assert!(!foreground.log().contains("panicked"), "{}", foreground.log());
+}
