@@ -109,6 +109,11 @@ pub(super) fn table() -> Vec<Row> {
         row("POST /api/archive-email", Team, |_| Ask::post("/api/archive-email", "{\"emailId\":\"e-2\"}")),
         row("POST /api/unarchive-email", Team, |_| Ask::post("/api/unarchive-email", "{\"emailId\":\"e-2\"}")),
         row("POST /api/mark-email", Team, |_| Ask::post("/api/mark-email", "{\"emailId\":\"e-1\",\"unread\":true}")),
+        // An email that nobody has: a draft is there once, and the next one must know of it.
+        row("POST /api/draft-reply", Team, |_| {
+            Ask::post("/api/draft-reply", "{\"emailId\":\"e-9999\",\"text\":\"Yes.\"}")
+        })
+        .right(422),
         row("POST /api/label-email", Team, |_| {
             Ask::post("/api/label-email", "{\"emailId\":\"e-1\",\"add\":[\"seen\"]}")
         }),
