@@ -15,6 +15,7 @@ mod dispatch;
 mod drive;
 mod end;
 mod foreground;
+mod heartbeat;
 mod last_frame;
 mod observe;
 mod plan;

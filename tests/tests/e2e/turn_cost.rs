@@ -111,10 +111,10 @@ async fn few_round_trips_stand_between_a_post_and_the_model() {
         proxy.reset();
         proxy.break_for(Fault::Delay(EACH), PATIENCE);
     }
-    let asked = counted.provider.requests().len();
+    let asked = counted.provider.asked();
     let began = Instant::now();
     let stream = Stream::open(counted.api().chat(&json!({"message": "@say 1 every 0"}))).await;
-    while counted.provider.requests().len() == asked {
+    while counted.provider.asked() == asked {
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
     let took = began.elapsed();

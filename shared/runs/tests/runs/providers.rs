@@ -155,7 +155,7 @@ async fn a_conversation_that_is_too_long_is_shortened_and_goes_on() {
     for (replies, reason) in
         [(vec![long(), answer("Second answer.")], EndReason::Completed), (vec![long(); 9], EndReason::ContextTooLong)]
     {
-        let before = provider.requests().len();
+        let before = provider.asked();
         provider.serve(replies);
         let body = serde_json::json!({"message": "Second question.", "threadId": first.thread_id});
         let chat = AgentChat::parse(body.to_string().as_bytes()).unwrap();
@@ -205,13 +205,13 @@ async fn a_thread_of_400_turns_with_large_results_is_answered_by_a_model_with_a_
         let script = if turn == 1 { "/import-emails {\"count\":200}" } else { scripts[turn % 2] };
         let body = serde_json::json!({"message": script, "threadId": first.thread_id});
         let chat = AgentChat::parse(body.to_string().as_bytes()).unwrap();
-        let before = provider.requests().len();
+        let before = provider.asked();
         let run = world.runtime.start(&somebody(), &chat).await.unwrap().run;
         let claim = world.runtime.claim(&run.run_id, 1, HolderKind::Background, false, None).await.unwrap().unwrap();
         world.runtime.drive(claim, world.runtime.budget(HolderKind::Background, None)).await;
         let ended = world.store.run(&run.run_id).await.unwrap().unwrap();
         assert_eq!(ended.end_reason, Some(EndReason::Completed), "turn {turn}");
-        most_requests = most_requests.max(provider.requests().len() - before);
+        most_requests = most_requests.max(provider.asked() - before);
     }
     println!("at most {most_requests} requests for a turn of up to 3 steps");
     assert!(most_requests <= 5, "what was too long once in a turn is not sent again: {most_requests}");

@@ -106,7 +106,7 @@ async fn whoever_has_nothing_left_is_told_whose_budget_it_is_and_no_model_is_ask
         let log = world.log(&run.run_id).await;
         let Some((_, Chunk::Error { error_text })) = log.last() else { panic!("{log:#?}") };
         assert!(error_text.contains(whose) && error_text.ends_with(" [spending_limit]"), "{error_text}");
-        assert_eq!(provider.requests().len(), 0);
+        assert_eq!(provider.asked(), 0);
         // Who could have paid has paid nothing.
         for account in [Account::run(&run.run_id), user(), tenant()] {
             assert_eq!(world.store.used(&account).await.unwrap(), 0, "{account:?}");
@@ -121,7 +121,7 @@ async fn a_request_that_a_provider_refuses_costs_nothing() {
     provider.serve(vec![Reply::problem(Problem::Overloaded { after: None }); 9]);
     let world = World::with_models(Config { budgets: all(1 << 50), ..patient() }, fake(&provider)).await;
     assert_eq!(said(&world, "hello").await.end_reason, Some(EndReason::ModelOverloaded));
-    assert!(provider.requests().len() > 1);
+    assert!(provider.asked() > 1);
     assert_eq!(world.store.used(&tenant()).await.unwrap(), 0);
 }
 
@@ -195,7 +195,7 @@ async fn holders_that_die_anywhere_never_make_a_request_cheaper_than_it_was() {
     }
     // Every answer costs the same.
     let answer = tokens(&world, &died[0].0).await * TOKEN;
-    let asked = provider.requests().len() as u64;
+    let asked = provider.asked() as u64;
     for account in [user(), tenant()] {
         let (used, held) = (world.store.used(&account).await.unwrap(), world.store.held(&account).await.unwrap());
         let paid = used - held;

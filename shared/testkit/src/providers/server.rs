@@ -75,6 +75,11 @@ impl FakeProvider {
         lock(&self.shared.requests).clone()
     }
 
+    /// How many requests have arrived so far.
+    pub fn asked(&self) -> usize {
+        lock(&self.shared.requests).len()
+    }
+
     pub fn address(&self) -> SocketAddr {
         self.address
     }
