@@ -17,7 +17,7 @@ use tracing::Instrument;
 use crate::ahead::Ahead;
 use crate::end::{Ending, KnownLog};
 use crate::span::attempt_span;
-use crate::state::{EndBy, Event, Recovery, Refused, recovery};
+use crate::state::{EndBy, Event, Recovery, recovery};
 use crate::take::Taken;
 use crate::{Claim, Runtime};
 

@@ -46,8 +46,13 @@ async fn app() -> Router {
     store.create_table().await.unwrap();
     let registry = Arc::new(tandem_catalog::registry_with(&Settings::default()).unwrap());
     let models = Arc::new(Models::from_env(|_| None).unwrap());
-    let agent =
-        Agent::new(store.clone(), registry, models, "You are a test.", Limits { max_steps: 2, max_output_tokens: 100 });
+    let agent = Agent::new(
+        store.clone(),
+        registry,
+        models,
+        "You are a test.",
+        Limits { max_steps: 2, max_output_tokens: 100, budgets: Default::default() },
+    );
     let config = Config::from_env(&|name| {
         let value = match name {
             "AGENT_CHAT_DURABLE_BACKGROUND" => "false",
