@@ -52,7 +52,8 @@ async fn draft_reply(input: Input, ctx: &mut Context) -> Result<Output, ActionEr
         }
         Some(draft) if draft.rev != if_rev => return Err(changed(draft)),
         None if if_rev != 0 => {
-            let text = "The draft is gone: it was sent or deleted. Read the email again; 0 as ifRev begins a new draft.";
+            let text =
+                "The draft is gone: it was sent or deleted. Read the email again; 0 as ifRev begins a new draft.";
             return Err(ActionError::failed("draft_gone", text));
         }
         _ => {}
