@@ -95,11 +95,13 @@ impl Turn<'_> {
         request: Request,
     ) -> Result<Result<(FinishReason, Usage), ModelError>, Stop> {
         let (soft, began) = (self.soft, Instant::now());
+        self.answering = false;
         let asked = tokio::time::timeout_at(soft, model.ask(request)).await.map_err(|_| Stop::TimeUp)?;
         let mut events = match asked {
             Ok(events) => events,
             Err(error) => return Ok(Err(error)),
         };
+        self.answering = true;
         let first_ms = millis_since(began);
         let mut answer = Answer::default();
         loop {

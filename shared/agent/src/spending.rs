@@ -2,7 +2,7 @@
 //!
 //! A budget that cannot be asked is one that is used up: without the store no model is asked.
 
-use futures::future::{join_all, try_join_all};
+use futures::future::join_all;
 use tandem_model::{Message, Model, ModelError, Price, Request};
 use tandem_protocol::{EndReason, FinishReason, Usage};
 use tandem_store::{Account, Hold};
@@ -10,7 +10,7 @@ use tandem_store::{Account, Hold};
 use crate::Stop;
 use crate::turn::Turn;
 
-/// Bytes of a request that are one token at least, in every tokenizer that is in use.
+/// Bytes of a request that count as a token: English has four, and what has fewer may cost more than was held.
 const BYTES_PER_TOKEN: usize = 3;
 
 /// What may be spent on models, in nano-dollars. Nothing is counted where nothing is set.
@@ -52,7 +52,7 @@ impl Turn<'_> {
         self.requests += 1;
         let (run, owner) = (&self.run.run_id, &self.run.owner);
         let payers = [
-            (budgets.run, Account::run(run), "The answer has cost what one answer may cost."),
+            (budgets.run, Account::run(run), "The answer has reached what one answer may cost."),
             (budgets.user, Account::user(&owner.tenant, &owner.user), YOURS),
             (budgets.tenant, Account::tenant(&owner.tenant), EVERYBODYS),
         ];
@@ -61,33 +61,33 @@ impl Turn<'_> {
         let mut held = Held { accounts: Vec::new(), request: name, amount: most(request, price), price };
         let asked = payers.map(|(limit, account, text)| {
             let (store, request, amount) = (&self.agent.store, &held.request, held.amount);
-            async move {
-                let hold = store.hold(&account, request, amount, limit).await?;
-                Ok::<_, Stop>((hold, account, text))
-            }
+            async move { (store.hold(&account, request, amount, limit).await, account, text) }
         });
-        let mut exhausted = None;
-        for (hold, account, text) in try_join_all(asked).await? {
+        let (mut stop, mut accounts) = (None, Vec::new());
+        for (hold, account, text) in join_all(asked).await {
             match hold {
-                Hold::Held => held.accounts.push(account),
-                Hold::Exhausted => exhausted = exhausted.or(Some(text)),
+                Ok(Hold::Held) => {}
+                Ok(Hold::Exhausted) => stop = Some(Stop::Failed(EndReason::SpendingLimit, text.into())),
+                Err(error) => stop = stop.or(Some(Stop::Store(error))),
+            }
+            accounts.push(account);
+        }
+        held.accounts = accounts;
+        match stop {
+            None => Ok(Some(held)),
+            Some(stop) => {
+                self.pay(&held, 0).await;
+                Err(stop)
             }
         }
-        if let Some(text) = exhausted {
-            self.pay(&held, 0).await;
-            return Err(Stop::Failed(EndReason::SpendingLimit, text.into()));
-        }
-        Ok(Some(held))
     }
 
     /// Replaces what is held by what the answer cost. Where nobody knows that, it stays as it is.
     pub(crate) async fn settle(&self, held: &Held, answered: &Result<(FinishReason, Usage), ModelError>) {
-        let nothing_came = self.log.transcript.open_step().is_none_or(|step| step.parts.is_empty());
         match answered {
             Ok((_, usage)) if *usage != Usage::default() => self.pay(held, held.price.of(usage)).await,
-            Err(ModelError::Interrupted { .. } | ModelError::Refused { .. }) | Ok(_) => {}
-            Err(_) if nothing_came => self.pay(held, 0).await,
-            Err(_) => {}
+            Err(_) if !self.answering => self.pay(held, 0).await,
+            Ok(_) | Err(_) => {}
         }
     }
 
@@ -101,9 +101,10 @@ impl Turn<'_> {
     }
 }
 
-const YOURS: &str = "Your budget for models is used up for today. It begins anew at 00:00 UTC.";
-const EVERYBODYS: &str =
-    "The budget for models that you share with your team is used up for today. It begins anew at 00:00 UTC.";
+const YOURS: &str = "Your budget for models has no room for another answer today: it is used up, or held by answers that \
+                     are under way. It begins anew at 00:00 UTC.";
+const EVERYBODYS: &str = "The budget for models that you share with your team has no room for another answer today: it is \
+                          used up, or held by answers that are under way. It begins anew at 00:00 UTC.";
 
 /// What a request costs at most, in nano-dollars: all that is sent, and all that may be answered.
 fn most(request: &Request, price: Price) -> u64 {

@@ -27,13 +27,16 @@ pub(crate) struct Turn<'a> {
     pub(crate) shortened: u32,
     /// Requests to models that were paid for.
     pub(crate) requests: u32,
+    /// The model has begun to answer the last one.
+    pub(crate) answering: bool,
 }
 
 pub(crate) async fn run(agent: &Agent, setup: Setup<'_>, log: &LogWriter) -> Turned {
     let Setup { run, prepared, transcript, soft, hard, progressed } = setup;
     let recorder = Recorder::new(log, transcript, run.run_id.clone(), run.attempt);
     let caller = Caller::Agent;
-    let mut turn = Turn { agent, run, caller, log: recorder, soft, hard, progressed, shortened: 0, requests: 0 };
+    let mut turn =
+        Turn { agent, run, caller, log: recorder, soft, hard, progressed, shortened: 0, requests: 0, answering: false };
     let end = match turn.work(prepared).await {
         Ok(end) => end,
         Err(stop) => turn.stop(stop).await,

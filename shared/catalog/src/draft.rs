@@ -19,8 +19,6 @@ pub(crate) const MAX_TEXT: usize = 20_000;
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Draft {
-    /// Its revision: who changes it names the one that the change was made from.
-    pub rev: u64,
     /// Who wrote it last.
     pub by: String,
     /// At most 20,000 characters; `isCut` says that there are more.
@@ -28,6 +26,9 @@ pub(crate) struct Draft {
     pub is_cut: bool,
     /// Somebody has begun to send it.
     pub sending: bool,
+    /// Its revision: who changes it names the one that the change was made from. It comes last, so that whoever is shown
+    /// only the beginning of a result has none to write with.
+    pub rev: u64,
 }
 
 impl EmailId {

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tandem_actions::{ActionDef, ActionError, Context, Effect, action};
 
+use crate::draft;
 use crate::email_id::EmailId;
 use crate::inbox;
 use crate::mail::{Reply, date};
@@ -37,6 +38,10 @@ async fn reply(input: Input, ctx: &mut Context) -> Result<Reply, ActionError> {
     };
     let key = format!("{}{:015}-{}", email.id.replies(), ctx.now(), reply.id);
     ctx.state.put(&inbox::scope(), &key, &reply).await?;
+    // What was sent is no draft any more. Who has written something else goes on with it.
+    if draft::find(&mut ctx.state, email.id).await?.is_some_and(|draft| draft.text.trim() == reply.body.trim()) {
+        ctx.state.delete(&inbox::scope(), &email.id.draft()).await?;
+    }
     email.answered = true;
     email.unread = false;
     inbox::save(&mut ctx.state, &email).await?;

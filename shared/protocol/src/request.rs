@@ -223,7 +223,11 @@ fn answers(at: &str, message: &Value, faults: &mut Faults) -> Option<Trigger> {
     if answers.is_empty() && faults.0.is_empty() {
         return faults.add(at, NOTHING_ANSWERED);
     }
-    Some(Trigger::Answer { message: id?, answers })
+    match id {
+        Some(message) => Some(Trigger::Answer { message, answers }),
+        None if message["id"].is_null() => faults.add(format!("{at}/id"), "is missing: an answer names its message"),
+        None => None,
+    }
 }
 
 fn model(body: &Body, faults: &mut Faults) -> Option<String> {
@@ -314,6 +318,11 @@ mod tests {
             ),
             (r#"{"messages": [{"role": "user", "id": "m", "parts": [{"type": "text", "text": "x"}]}]}"#, vec!["/id"]),
             (r#"{"id": "t", "messages": []}"#, vec!["/messages"]),
+            (
+                r#"{"id": "t", "messages": [{"role": "assistant", "parts": [{"state": "approval-responded",
+                    "approval": {"id": "call_1", "approved": true}}]}]}"#,
+                vec!["/messages/0/id"],
+            ),
             (r#"{"id": "t", "messages": 3}"#, vec!["/messages"]),
             (r#"{"id": "t", "trigger": "x", "messages": []}"#, vec!["/trigger"]),
         ] {

@@ -46,7 +46,9 @@ impl Ahead {
 async fn only<T: 'static>(tasks: &mut JoinSet<T>) -> T {
     match tasks.join_next().await {
         Some(Ok(done)) => done,
-        Some(Err(error)) => std::panic::resume_unwind(error.into_panic()),
+        Some(Err(error)) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+        // The process ends.
+        Some(Err(_)) => std::future::pending().await,
         None => unreachable!("read once"),
     }
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use futures::FutureExt;
-use tandem_agent::{Prepared, Setup, TurnEnd};
+use tandem_agent::{Setup, TurnEnd};
 use tandem_protocol::{EndReason, HolderKind, Run, RunId, Transcript};
 use tandem_store::{AppendError, LogWriter, StoreError};
 use tokio::time::Instant;
@@ -138,10 +138,9 @@ impl Runtime {
     ) -> Result<Driven, StoreError> {
         let frames = ahead.log().await?;
         let Some(taken) = self.take_log(claim, frames).await? else { return Ok(Driven::Displaced) };
-        let prepared = ahead.prepared().await;
         let (run, interval) = (&claim.run, self.0.config.flush_interval);
         let log = LogWriter::start(self.0.store.clone(), run.run_id.clone(), run.attempt, taken.next, interval);
-        let driven = self.turn(claim, prepared, taken, &log, budget, shared).await;
+        let driven = self.turn(claim, ahead, taken, &log, budget, shared).await;
         log.close().await;
         driven
     }
@@ -150,21 +149,23 @@ impl Runtime {
     async fn turn(
         &self,
         claim: &Claim,
-        prepared: Prepared,
+        mut ahead: Ahead,
         taken: Taken,
         log: &LogWriter,
         budget: Budget,
         shared: &Shared,
     ) -> Result<Driven, StoreError> {
-        let setup = Setup {
-            run: claim.run.clone(),
-            prepared,
-            transcript: taken.transcript,
-            soft: budget.soft,
-            hard: budget.hard,
-            progressed: &shared.progressed,
-        };
-        let agent = Box::pin(self.0.agent.run(setup, log));
+        let agent = Box::pin(async {
+            let setup = Setup {
+                run: claim.run.clone(),
+                prepared: ahead.prepared().await,
+                transcript: taken.transcript,
+                soft: budget.soft,
+                hard: budget.hard,
+                progressed: &shared.progressed,
+            };
+            self.0.agent.run(setup, log).await
+        });
         let Ok(turn) = tokio::time::timeout_at(budget.hard, agent).await else {
             return self.hand_over(shared).await;
         };
