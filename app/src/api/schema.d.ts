@@ -1503,11 +1503,6 @@ export interface components {
             }[];
             /** @description The reply that somebody is writing now; absent if nobody is. */
             draft?: {
-                /**
-                 * Format: uint64
-                 * @description Its revision: who changes it names the one that the change was made from.
-                 */
-                rev: number;
                 /** @description Who wrote it last. */
                 by: string;
                 /** @description At most 20,000 characters; `isCut` says that there are more. */
@@ -1515,6 +1510,12 @@ export interface components {
                 isCut: boolean;
                 /** @description Somebody has begun to send it. */
                 sending: boolean;
+                /**
+                 * Format: uint64
+                 * @description Its revision: who changes it names the one that the change was made from. It comes last, so that whoever is shown
+                 *     only the beginning of a result has none to write with.
+                 */
+                rev: number;
             };
         };
         /** @description What is remembered. */
