@@ -57,7 +57,8 @@ export const AssistantMessage = memo(function AssistantMessage({
         }
         return null
       })}
-      {leftOut && <p className="text-xs text-ink-soft">{leftOut}</p>}
+      {/* Below a growing answer it would move all the time. */}
+      {!isStreaming && leftOut && <p className="text-xs text-ink-soft">{leftOut}</p>}
       {!isStreaming && (
         <div className="-mt-1 -ml-1.5 flex opacity-60 transition-opacity group-hover:opacity-100 focus-within:opacity-100">
           {textOf(message) && (
