@@ -28,11 +28,6 @@ struct Output {
 pub(crate) const ACTION: ActionDef = action("archive-email").effect(Effect::Transactional).run(&archive);
 
 async fn archive(input: Input, ctx: &mut Context) -> Result<Output, ActionError> {
-    let mut email = inbox::find_to_change(&mut ctx.state, input.email_id).await?;
-    let changed = !email.archived;
-    if changed {
-        email.archived = true;
-        inbox::save(&mut ctx.state, &email).await?;
-    }
+    let (email, changed) = inbox::change(&mut ctx.state, input.email_id, |email| email.archived = true).await?;
     Ok(Output { email_id: email.id, subject: email.subject, changed })
 }

@@ -49,6 +49,22 @@ pub(crate) async fn find_to_change(state: &mut State, id: EmailId) -> Result<Ema
     state.get(&scope(), &id.key()).await?.ok_or_else(|| unknown(id))
 }
 
+/// Makes an email what `change` makes of it; and whether it was anything else before.
+pub(crate) async fn change(
+    state: &mut State,
+    id: EmailId,
+    change: impl FnOnce(&mut Email),
+) -> Result<(Email, bool), ActionError> {
+    let before = find_to_change(state, id).await?;
+    let mut email = before.clone();
+    change(&mut email);
+    let changed = email != before;
+    if changed {
+        save(state, &email).await?;
+    }
+    Ok((email, changed))
+}
+
 pub(crate) async fn save(state: &mut State, email: &Email) -> Result<(), ActionError> {
     state.put(&scope(), &email.id.key(), email).await
 }

@@ -31,11 +31,6 @@ struct Output {
 pub(crate) const ACTION: ActionDef = action("mark-email").effect(Effect::Transactional).run(&mark);
 
 async fn mark(input: Input, ctx: &mut Context) -> Result<Output, ActionError> {
-    let mut email = inbox::find_to_change(&mut ctx.state, input.email_id).await?;
-    let changed = email.unread != input.unread;
-    if changed {
-        email.unread = input.unread;
-        inbox::save(&mut ctx.state, &email).await?;
-    }
+    let (email, changed) = inbox::change(&mut ctx.state, input.email_id, |email| email.unread = input.unread).await?;
     Ok(Output { email_id: email.id, subject: email.subject, unread: email.unread, changed })
 }
