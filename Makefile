@@ -1,5 +1,5 @@
 # The only commands that a person needs. Each says what it installs.
-.PHONY: app dev fmt openapi types test test-quick torture torture-sample check build deploy deploy-ui logs rotate-keys
+.PHONY: app dev fmt openapi types test test-quick torture torture-sample bench check build deploy deploy-ui logs rotate-keys
 
 SHELL := /usr/bin/env bash
 CARGO ?= cargo
@@ -53,6 +53,11 @@ torture: ## every fault at every write; takes an hour or more, and writes the ta
 	$(CARGO) build --profile torture --bin tandem
 	TORTURE=all TANDEM_BIN="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/torture/tandem" \
 		$(CARGO) test --workspace --test torture -- --nocapture
+
+bench: ## what the runtime costs, into target/bench; ARGS="chunks --repeat 5" for some figures, ARGS=--help lists them
+	$(CARGO) build --release --bins --workspace
+	TANDEM_BIN="$${TANDEM_BIN:-$${CARGO_TARGET_DIR:-$(CURDIR)/target}/release/tandem}" \
+		$(CARGO) run --quiet --release --bin tandem-bench -- $(ARGS)
 
 build: ## the Lambda functions, as `sam build` makes them; for arm64 where this machine can
 	scripts/build-functions.sh

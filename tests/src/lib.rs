@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod api;
+mod cost;
 mod dev;
 mod fake_background;
 mod log;
@@ -19,10 +20,11 @@ mod until;
 mod window;
 
 pub use api::{Answer, Api, Started};
+pub use cost::TurnCost;
 pub use dev::Dev;
 pub use fake_background::FakeBackground;
 pub use log::Log;
-pub use program::{Finished, Program, run_to_end};
+pub use program::{Finished, Program, binary, run_to_end};
 pub use road::Road;
 pub use split::Split;
 pub use stream::{End, Event, Stream};

@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::sync::watch;
@@ -53,9 +54,28 @@ impl Program {
 
     /// The most memory that it has held so far, in bytes.
     pub fn peak_memory(&self) -> u64 {
+        self.status("VmHWM:")
+    }
+
+    /// A line of its status, in bytes.
+    fn status(&self, name: &str) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
-        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-        peak.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
+        let value = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+        value.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
+    }
+
+    /// The memory that it holds now, in bytes.
+    pub fn memory(&self) -> u64 {
+        self.status("VmRSS:")
+    }
+
+    /// The processor time that it has used so far, to the hundredth of a second.
+    pub fn cpu_time(&self) -> Duration {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
+        // The name stands in brackets and may hold anything; user and system time are the 14th and 15th field.
+        let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
+        let ticks: u64 = fields[11..13].iter().map(|ticks| ticks.parse::<u64>().unwrap()).sum();
+        Duration::from_millis(ticks * 10)
     }
 
     /// `kill -9`. Returns when the process is gone.
@@ -120,10 +140,11 @@ fn command(args: &[&str], env: Env<'_>, dir: &Path) -> Command {
     command
 }
 
-/// The program: `TANDEM_BIN`, or beside this test's own file, where cargo puts both.
-fn binary() -> PathBuf {
-    let beside = || Some(std::env::current_exe().ok()?.parent()?.parent()?.join("tandem"));
-    let path = std::env::var_os("TANDEM_BIN").map(PathBuf::from).or_else(beside).unwrap();
+/// The program: `TANDEM_BIN`, or where cargo puts it: beside the program that asks, or above a test.
+pub fn binary() -> PathBuf {
+    let own = std::env::current_exe().unwrap();
+    let folder = own.ancestors().skip(1).find(|folder| !folder.ends_with("deps")).unwrap();
+    let path = std::env::var_os("TANDEM_BIN").map_or_else(|| folder.join("tandem"), PathBuf::from);
     assert!(path.is_file(), "{} is missing: run `cargo build --workspace --bins` first", path.display());
     path
 }

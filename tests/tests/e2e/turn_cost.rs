@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use serde_json::json;
-use tandem_testkit::faults::{Call, Fault, Operation, Proxy};
+use tandem_testkit::faults::{Call, Fault, Proxy};
 use tandem_testkit::providers::FakeProvider;
-use tandem_tests::{Api, Content, End, Log, PATIENCE, Program, Split, Stream};
+use tandem_tests::{Api, End, Log, PATIENCE, Program, Split, Stream, TurnCost};
 use tokio::time::Instant;
 
 /// A foreground and a background that reach the store through proxies which count.
@@ -49,14 +49,6 @@ impl Counted {
     }
 }
 
-/// Frames of the log that hold nothing but text.
-fn text_frames(content: &Content) -> Vec<&String> {
-    let is_text = |shown: &str| {
-        shown.contains("text-delta") && !["tool-", "data-", "finish", "start-step"].iter().any(|no| shown.contains(no))
-    };
-    content.iter().filter(|(key, shown)| key.contains(" LOG#") && is_text(shown)).map(|(key, _)| key).collect()
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn a_turn_of_five_calls_and_400_words_keeps_to_its_writes() {
     let counted = Counted::start().await;
@@ -77,27 +69,13 @@ async fn a_turn_of_five_calls_and_400_words_keeps_to_its_writes() {
 
     let took = began.elapsed();
     let content = counted.split.table().content().await;
-    let text = text_frames(&content);
-    let of_text = |call: &Call| call.operation.keys.iter().any(|key| text.contains(&key));
-    let mut writes: Vec<Operation> = Vec::new();
-    let (mut frames, mut heartbeats) = (0_u32, 0_u32);
-    for call in counted.calls().into_iter().filter(|call| call.write.is_some()) {
-        let of_run = |other: &Operation| other.name == "PutItem" && other.keys == call.operation.keys;
-        match () {
-            () if of_text(&call) => frames += 1,
-            // They come with time, after the claim. An end that meets one is written again.
-            () if call.operation.keys.iter().all(|key| key.ends_with(" RUN")) && writes.iter().any(of_run) => {
-                heartbeats += 1;
-            }
-            () if writes.contains(&call.operation) => {}
-            () => writes.push(call.operation),
-        }
-    }
-    let units: u64 = writes.iter().map(|write| write.units).sum();
-    for write in &writes {
+    let cost = TurnCost::of(counted.calls(), &content);
+    let (units, frames) = (cost.units(), cost.text_frames);
+    for write in &cost.writes {
         println!("{} units: {write}", write.units);
     }
-    println!("{} writes of {units} units, {heartbeats} heartbeats; {frames} frames of text in {took:?}", writes.len());
+    let (writes, heartbeats) = (cost.writes.len(), cost.heartbeats);
+    println!("{writes} writes of {units} units, {heartbeats} heartbeats; {frames} frames of text in {took:?}");
     assert!(f64::from(frames) <= 20.0 * took.as_secs_f64() + 2.0, "{frames} frames of text in {took:?}");
     assert!(units <= 72, "{units} write units: what has become dearer?");
 }

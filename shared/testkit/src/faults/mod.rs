@@ -5,6 +5,7 @@
 //! themselves. What is to go wrong is plain data, a [`Plan`]; what happened is a trace of [`Call`]s.
 
 mod clock;
+mod latency;
 mod operation;
 mod plan;
 mod proxy;
@@ -16,6 +17,7 @@ mod signals;
 mod tests;
 
 pub use clock::ClockShift;
+pub use latency::Latency;
 pub use operation::Operation;
 pub use plan::{At, Fault, Moment, Plan};
 pub use proxy::{Call, Hook, Proxy, Then};

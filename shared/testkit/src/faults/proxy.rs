@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::server::{Upstream, serve};
-use super::{At, Fault, Operation, Plan};
+use super::{At, Fault, Latency, Operation, Plan};
 
 /// One call of the process, in the order of arrival.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,6 +70,11 @@ impl Proxy {
         self.shared.state().lasting.push((what, Instant::now() + lasts));
     }
 
+    /// From now on every call takes longer, as it would to a store that is not on this machine.
+    pub fn slow(&self, latency: Latency) {
+        self.shared.state().latency = Some(latency);
+    }
+
     /// What [`Fault::Hook`] calls.
     pub fn on_hook<F>(&self, hook: impl Fn(Call) -> F + Send + Sync + 'static)
     where
@@ -78,7 +83,7 @@ impl Proxy {
         self.shared.state().hook = Some(Arc::new(move |call| Box::pin(hook(call))));
     }
 
-    /// Counts from 1 again; no plans, no hook, no trace. Calls under way go on as they were.
+    /// Counts from 1 again; no plans, no hook, no trace, no latency. Calls under way go on as they were.
     pub fn reset(&self) {
         *self.shared.state() = State::default();
     }
@@ -115,6 +120,7 @@ struct State {
     /// What breaks everything at the moment, and until when.
     lasting: Vec<(Fault, Instant)>,
     hook: Option<Hook>,
+    latency: Option<Latency>,
 }
 
 impl Shared {
@@ -127,6 +133,11 @@ impl Shared {
         let call = Call { call, write, operation, fault };
         state.trace.push(call.clone());
         (call, state.hook.clone())
+    }
+
+    /// What the next call takes longer.
+    pub(super) fn latency(&self) -> Option<Duration> {
+        self.state().latency.as_mut().map(Latency::sample)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -77,6 +77,9 @@ async fn handle(
     let body = body.collect().await.map_err(|_| Closed("the process went away"))?.to_bytes();
     let target = head.headers.get("x-amz-target").and_then(|target| target.to_str().ok()).unwrap_or_default();
     let (call, hook) = shared.arrived(Operation::read(target, &body));
+    if let Some(time) = shared.latency() {
+        tokio::time::sleep(time).await;
+    }
     let pass_on = || upstream.ask(end_to_end(&head.headers), body);
     match call.fault {
         None => pass_on().await,

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::Body;
@@ -13,7 +13,7 @@ use bytes::Bytes;
 use futures::StreamExt;
 use http::{HeaderMap, Response, Uri, header};
 use serde_json::{Value, json};
-use tandem_model::Answer;
+use tandem_model::{Answer, Event};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
@@ -34,6 +34,7 @@ pub struct Received {
     pub path: String,
     pub headers: HeaderMap,
     pub body: Value,
+    pub at: Instant,
 }
 
 struct Shared {
@@ -43,6 +44,8 @@ struct Shared {
     echoed: Option<Mutex<HashMap<Bytes, u32>>>,
     /// Longest request, in tokens.
     window: usize,
+    /// Words are replaced by the time at which they are sent, counted from here.
+    stamps_from: Option<Instant>,
 }
 
 /// Bytes of a request that count as a token.
@@ -51,7 +54,7 @@ const TOKEN: usize = 4;
 impl FakeProvider {
     /// Answers from a queue: see [`FakeProvider::serve`]. Needs a running tokio runtime.
     pub fn start() -> Self {
-        Self::run(None, usize::MAX)
+        Self::run(None, usize::MAX, None)
     }
 
     /// Answers every request as the scripted model answers its last user message, so that any number of turns and
@@ -62,7 +65,13 @@ impl FakeProvider {
 
     /// The same, and a request of more tokens than `window` is too long; four bytes of it are a token.
     pub fn echo_within(window: usize) -> Self {
-        Self::run(Some(Mutex::default()), window)
+        Self::run(Some(Mutex::default()), window, None)
+    }
+
+    /// Answers as [`FakeProvider::echo`] does, with the time at which each piece of text is sent in its place: whole
+    /// microseconds since `epoch`, and a blank. Whoever receives them knows how long each was on its way.
+    pub fn stamping(epoch: Instant) -> Self {
+        Self::run(Some(Mutex::default()), usize::MAX, Some(epoch))
     }
 
     /// Queues answers, one per request.
@@ -99,11 +108,12 @@ impl FakeProvider {
         ]
     }
 
-    fn run(echoed: Option<Mutex<HashMap<Bytes, u32>>>, window: usize) -> Self {
+    fn run(echoed: Option<Mutex<HashMap<Bytes, u32>>>, window: usize, stamps_from: Option<Instant>) -> Self {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
         listener.set_nonblocking(true).expect("a socket");
         let address = listener.local_addr().expect("a bound socket");
-        let shared = Arc::new(Shared { replies: Mutex::default(), requests: Mutex::default(), echoed, window });
+        let shared =
+            Arc::new(Shared { replies: Mutex::default(), requests: Mutex::default(), echoed, window, stamps_from });
         let app = Router::new().fallback(answer).with_state(shared.clone());
         // Without nodelay, pieces of a few bytes would wait for each other's acknowledgement.
         let listener = tokio::net::TcpListener::from_std(listener).expect("a tokio runtime").tap_io(|stream| {
@@ -132,7 +142,7 @@ async fn answer(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMap,
         return whole(404, "application/json", json!({"message": format!("no wire at {path}")}).to_string());
     };
     let body: Value = serde_json::from_slice(&bytes).unwrap_or_default();
-    lock(&shared.requests).push(Received { wire, path, headers, body: body.clone() });
+    lock(&shared.requests).push(Received { wire, path, headers, body: body.clone(), at: Instant::now() });
     if bytes.len() / TOKEN > shared.window {
         return failed(wire, &Problem::TooLong);
     }
@@ -183,7 +193,7 @@ async fn tell(sender: Sender, wire: Wire, mut answer: Answer, shared: Arc<Shared
     out.send(writer.begin()).await?;
     while let Some(event) = answer.next().await {
         match event {
-            Ok(event) => out.send(writer.event(&event)).await?,
+            Ok(event) => out.send(writer.event(&stamped(event, shared.stamps_from))).await?,
             Err(error) => {
                 if let Some(echoed) = &shared.echoed {
                     *lock(echoed).entry(request).or_default() += 1;
@@ -194,6 +204,13 @@ async fn tell(sender: Sender, wire: Wire, mut answer: Answer, shared: Arc<Shared
         }
     }
     Some(())
+}
+
+fn stamped(event: Event, from: Option<Instant>) -> Event {
+    match (event, from) {
+        (Event::TextDelta(_), Some(from)) => Event::TextDelta(format!("{} ", from.elapsed().as_micros())),
+        (event, _) => event,
+    }
 }
 
 type Sender = mpsc::Sender<std::io::Result<Bytes>>;
