@@ -817,6 +817,12 @@ export interface components {
             active: boolean;
             run?: components["schemas"]["Run"];
         };
+        /** @description What a person said to a call, and who. */
+        AnsweredCall: {
+            toolCallId: components["schemas"]["ToolCallId"];
+            approved: boolean;
+            by: components["schemas"]["UserId"];
+        };
         /** @description What holds for a call now. */
         ApprovalDecided: {
             toolCallId: components["schemas"]["ToolCallId"];
@@ -1754,6 +1760,8 @@ export interface components {
             activeRunId?: components["schemas"]["RunId"];
             /** @description The run that waits for a person to agree to a call. */
             awaitingRunId?: components["schemas"]["RunId"];
+            /** @description What was said to calls of that run while others of it wait for an answer. */
+            answered?: components["schemas"]["AnsweredCall"][];
             /**
              * Format: uint64
              * @description How many there are.

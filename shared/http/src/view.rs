@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
-use tandem_protocol::{Role, RunId, ThreadId, UiMessage, UserId};
-use tandem_store::{Message, MessageBody, Store, StoreError, Thread};
+use tandem_protocol::{Role, RunId, ThreadId, ToolCallId, UiMessage, UserId};
+use tandem_store::{AnsweredCall, Message, MessageBody, Store, StoreError, Thread};
 
 use crate::ApiError;
 
@@ -26,6 +26,9 @@ pub(crate) struct ThreadView {
     /// The run that waits for a person to agree to a call.
     #[serde(skip_serializing_if = "Option::is_none")]
     awaiting_run_id: Option<RunId>,
+    /// What was said to calls of that run while others of it wait for an answer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    answered: Vec<AnsweredView>,
     /// How many there are.
     messages: u64,
     /// Milliseconds since 1970.
@@ -41,10 +44,27 @@ impl From<Thread> for ThreadView {
             shared: thread.shared,
             archived: thread.archived,
             active_run_id: thread.active,
+            answered: thread.answered.into_iter().map(AnsweredView::from).collect(),
             awaiting_run_id: thread.awaiting,
             messages: thread.length,
             created_at: thread.created_at,
         }
+    }
+}
+
+/// What a person said to a call, and who.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "AnsweredCall")]
+struct AnsweredView {
+    tool_call_id: ToolCallId,
+    approved: bool,
+    by: UserId,
+}
+
+impl From<AnsweredCall> for AnsweredView {
+    fn from(AnsweredCall { call, approved, by }: AnsweredCall) -> Self {
+        AnsweredView { tool_call_id: call, approved, by }
     }
 }
 

@@ -77,7 +77,8 @@ impl Runtime {
             let Some(thread) = thread.filter(|thread| thread.awaiting.as_ref() == Some(&run.run_id)) else {
                 return Ok(());
             };
-            let next = Thread { awaiting: None, version: thread.version + 1, ..thread.clone() };
+            let mut next = Thread { version: thread.version + 1, ..thread.clone() };
+            next.no_longer_awaits();
             if self.0.store.change_thread(&thread, &next).await? {
                 return Ok(());
             }

@@ -156,6 +156,9 @@ impl Runtime {
             .ok_or_else(|| StoreError::Corrupt { key: before.run_id.to_string(), detail: "it has no input".into() })?;
         let run_id = run_id(&new_id())?;
         let now = now_ms();
+        let mut thread = Thread { active: Some(run_id.clone()), version: thread.version + 1, ..thread };
+        let thread_version = Some(thread.version - 1);
+        thread.no_longer_awaits();
         // With the rights of who asked, as they are now where it is they who answer.
         let owner = if by.user == before.owner.user { by } else { &before.owner };
         let run = Run {
@@ -169,8 +172,8 @@ impl Runtime {
         Ok(StartWrite {
             run,
             input: Input { decisions, ..input },
-            thread_version: Some(thread.version),
-            thread: Thread { active: Some(run_id.clone()), awaiting: None, version: thread.version + 1, ..thread },
+            thread_version,
+            thread,
             follows: TurnBefore::Run(before.run_id.clone()),
             turn: Turn {
                 run: run_id,

@@ -47,7 +47,7 @@ pub(crate) fn write(
     thread.version = version.unwrap_or(0) + 1;
     thread.active = (!stopped).then(|| run_id.clone());
     // What a person was asked is refused by going on without an answer.
-    thread.awaiting = None;
+    thread.no_longer_awaits();
     thread.length = user_n + 2;
     if thread.title.is_empty() {
         thread.title = title(&text);

@@ -51,7 +51,7 @@ pub use state::{
 pub use table::DUE_SHARDS;
 pub use thread_list::ThreadList;
 pub use thread_watch::ThreadWatch;
-pub use threads::{Page, Thread};
+pub use threads::{AnsweredCall, Page, Thread};
 pub use turns::{Decision, PendingApproval, Turn, TurnItem, TurnStop};
 pub use write::Pause;
 

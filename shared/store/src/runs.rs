@@ -153,7 +153,7 @@ impl Store {
             values: vec![(":run", s(run.run_id.as_str())), (":one", n(1))],
         };
         let free = match asks {
-            true => "SET #version = #version + :one, awaiting = :run REMOVE #active",
+            true => "SET #version = #version + :one, awaiting = :run REMOVE #active, answered",
             false => "SET #version = #version + :one REMOVE #active",
         };
         self.update_operation(thread, free, active)

@@ -1,7 +1,7 @@
 //! Threads: conversations with one owner, perhaps shared, and at most one run under way.
 
 use serde::{Deserialize, Serialize};
-use tandem_protocol::{Principal, RunId, TenantId, ThreadId, UserId};
+use tandem_protocol::{Principal, RunId, TenantId, ThreadId, ToolCallId, UserId};
 
 use crate::items::{Item, from_item, key_item, n, to_item};
 use crate::keys::Key;
@@ -34,11 +34,22 @@ pub struct Thread {
     /// The run that ended with a question to a person, until it is answered or the conversation goes on without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub awaiting: Option<RunId>,
+    /// What has been said to calls of `awaiting` while others of it wait, for people to see. What counts is in the turn.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answered: Vec<AnsweredCall>,
     /// Number of messages. Messages at this position and later do not count: an edit drops them by this alone.
     pub length: u64,
     /// Goes up with every change.
     pub version: u64,
     pub created_at: i64,
+}
+
+/// What a person said to a call, and who.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct AnsweredCall {
+    pub call: ToolCallId,
+    pub approved: bool,
+    pub by: UserId,
 }
 
 /// A page of a list and where the next one begins.
@@ -63,10 +74,17 @@ impl Thread {
             due_at: None,
             active: None,
             awaiting: None,
+            answered: Vec::new(),
             length: 0,
             version: 1,
             created_at: now,
         }
+    }
+
+    /// Waits for no person any more.
+    pub fn no_longer_awaits(&mut self) {
+        self.awaiting = None;
+        self.answered.clear();
     }
 }
 

@@ -6,8 +6,9 @@ use serde_json::Value;
 use tandem_protocol::{MessageId, RunId, TenantId, ThreadId, ToolCallId, TurnId, UserId};
 
 use crate::items::{from_item, n, to_item};
+use crate::threads::thread_item;
 use crate::write::{Condition, Transacted};
-use crate::{Store, StoreError, Thread, keys};
+use crate::{AnsweredCall, Store, StoreError, Thread, keys};
 
 /// Pointer from a turn to its latest run. It moves by comparing and setting from exactly the run before.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -82,6 +83,13 @@ impl Decision {
     }
 }
 
+impl PendingApproval {
+    fn answered(&self) -> Option<AnsweredCall> {
+        let Decision { approved, by, .. } = self.decision.as_ref()?;
+        Some(AnsweredCall { call: self.call.clone(), approved: *approved, by: by.clone() })
+    }
+}
+
 impl Turn {
     /// The assistant message that the turn's latest run writes.
     pub fn message(&self) -> MessageId {
@@ -90,21 +98,26 @@ impl Turn {
 }
 
 impl Store {
-    /// Writes decisions if turn and thread are still as they were read. `false`: somebody was faster.
+    /// Writes decisions if turn and thread are still as they were read, and into the thread who said what, so that
+    /// everybody sees it at once. `false`: somebody was faster.
     pub async fn put_decisions(
         &self,
         thread: &Thread,
         turn: &Turn,
         approvals: Vec<PendingApproval>,
     ) -> Result<bool, StoreError> {
+        let answered = approvals.iter().filter_map(PendingApproval::answered).collect();
+        let told = Thread { answered, version: thread.version + 1, ..thread.clone() };
         let next = Turn { approvals, version: turn.version + 1, ..turn.clone() };
         let item = to_item(&keys::turn(&thread.tenant, &thread.thread, &turn.turn), &next)?;
         let written = self.transact(vec![
             self.put_operation(item, Condition::version(turn.version)),
             // A new message refuses what was asked: no decision is told after that.
-            self.check_operation(&keys::thread(&thread.tenant, &thread.thread), Condition::version(thread.version)),
+            self.put_operation(thread_item(&told)?, Condition::version(thread.version)),
         ]);
-        Ok(matches!(written.await?, Transacted::Committed))
+        let written = matches!(written.await?, Transacted::Committed);
+        self.nudge_thread(&thread.tenant, &thread.thread);
+        Ok(written)
     }
 
     pub async fn turn(&self, tenant: &TenantId, thread: &ThreadId, turn: &TurnId) -> Result<Option<Turn>, StoreError> {

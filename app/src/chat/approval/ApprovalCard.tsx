@@ -8,7 +8,7 @@ import { ValueView } from '../tool/ValueView'
 import { type Field, faultsOf, fieldsOf, inputOf, parsed, type Typed, typedOf } from './fields'
 import { InputForm } from './InputForm'
 import { useAction } from './useAction'
-import { nameOf, useAnswer, useAsker, useDecider } from './useApproval'
+import { nameOf, useAnswer, useAnswered, useAsker } from './useApproval'
 
 type Props = { name: string; call: Call; run?: string }
 
@@ -16,16 +16,14 @@ type Props = { name: string; call: Call; run?: string }
 export function ApprovalCard({ name, call, run }: Props) {
   const action = useAction(name)
   const asker = useAsker(run)
-  const told = useDecider(call.toolCallId)
-  // Whoever gets at the thread can write that document, but only who asked may agree.
-  const decider = told?.approved && told.user !== asker ? undefined : told
+  const answered = useAnswered(call.toolCallId)
   const { say, isSaying, problem, overruled } = useAnswer(run, call.toolCallId)
   const [way, setWay] = useState<'look' | 'edit' | 'deny'>('look')
 
-  if (decider) {
+  if (answered) {
     return (
       <p className="border-t border-line px-3 py-2.5 text-ink-soft">
-        {decider.approved ? 'Approved' : 'Refused'} by <span className="foreign">{nameOf(decider.user)}</span>.
+        {answered.approved ? 'Approved' : 'Refused'} by <span className="foreign">{nameOf(answered.by)}</span>.
         {overruled && ' Your answer came later.'}
       </p>
     )

@@ -1,24 +1,22 @@
 // What was said to a call that a person must agree to, and saying it.
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import type { Thread } from '../../api'
 import { answer, api } from '../../api/client'
 import { ProblemError } from '../../api/problem'
-import { useDocument, useWriteDocument } from '../../live/hooks'
+import { threadKey } from '../../live/keys'
 import { whoAmI } from '../../session/session'
 import { useThread } from '../threadContext'
 
 export type Said = { approved: boolean; input?: unknown; reason?: string }
 
 /**
- * A message tells who answered once the next run writes it. Until then, while other calls of the run still wait, a
- * document of the thread's scope does.
+ * Who answered a call whose message does not tell it yet: it does once the next run writes it. Until then, while other
+ * calls of the run still wait, the thread does.
  */
-const keyOf = (call: string) => `approvals/${call}`
-
-/** Who answered a call whose message does not tell it yet. */
-export function useDecider(call: string): { user: string; approved: boolean } | undefined {
-  const doc = useDocument<{ approved: boolean }>(`thread:${useThread()}`, keyOf(call))
-  return doc ? { user: doc.by.user, approved: doc.value.approved } : undefined
+export function useAnswered(call: string): { by: string; approved: boolean } | undefined {
+  const { data } = useQuery<Thread>({ queryKey: threadKey(useThread()), enabled: false })
+  return data?.answered?.find((answered) => answered.toolCallId === call)
 }
 
 /** Who asked the agent, with whose rights the call runs; undefined while that is not known. */
@@ -33,7 +31,6 @@ export function useAsker(run: string | undefined): string | undefined {
 }
 
 export function useAnswer(run: string | undefined, call: string) {
-  const write = useWriteDocument(`thread:${useThread()}`)
   const [isSaying, setSaying] = useState(false)
   const [problem, setProblem] = useState<ProblemError | Error>()
   const [overruled, setOverruled] = useState(false)
@@ -46,8 +43,6 @@ export function useAnswer(run: string | undefined, call: string) {
       const body = { ...said, input: said.input as never }
       const holds = await answer(api.POST('/runs/{run}/approvals/{call}', { params, body }))
       setOverruled(holds.approved !== said.approved)
-      // Whoever was first has written it already.
-      if (holds.approved === said.approved) await write(keyOf(call), { approved: said.approved }, 0).catch(() => {})
     } catch (error) {
       setProblem(error as Error)
       if (error instanceof ProblemError && error.code !== 'conflict') throw error

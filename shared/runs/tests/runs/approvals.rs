@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::json;
 use tandem_protocol::{AgentChat, CallState, Chunk, HolderKind, Run, RunStatus, ToolCallId, Transcript};
 use tandem_runs::{Answer, DecideError, Decided, Driven, Runtime};
+use tandem_store::AnsweredCall;
 
 use crate::harness::{World, assert_whole, patient, somebody};
 
@@ -224,12 +225,22 @@ async fn a_message_tells_who_answered_each_of_its_calls() {
     assert_eq!(second.status, RunStatus::AwaitingApproval);
     let calls: Vec<ToolCallId> = said(&world, &second).await.awaiting().map(|call| call.id.clone()).collect();
     let mut by = serde_json::Map::from_iter([(first[0].to_string(), json!("u"))]);
+    let thread = run.thread_id.as_ref().unwrap();
+    let stored = async || world.store.any_thread(&run.owner.tenant, thread).await.unwrap().unwrap();
+    let before = stored().await;
+    assert_eq!(before.answered, [], "what was said to the first run is in the message");
     for call in &calls {
         world.runtime.decide(&somebody(), &second, call, &no("enough")).await.unwrap();
         by.insert(call.to_string(), json!("u"));
+        if *call == calls[0] {
+            let told = stored().await;
+            let answered = AnsweredCall { call: call.clone(), approved: false, by: somebody().user };
+            assert_eq!((&*told.answered, told.version), (&[answered][..], before.version + 1));
+        }
     }
-    let thread = run.thread_id.as_ref().unwrap();
-    let third = world.store.any_thread(&run.owner.tenant, thread).await.unwrap().unwrap().active.unwrap();
+    let stored = stored().await;
+    assert_eq!(stored.answered, [], "nothing is asked any more");
+    let third = stored.active.unwrap();
     let third = drive(&world.runtime, &world.store.run(&third).await.unwrap().unwrap()).await;
     let kept = world.store.answer(&run.owner.tenant, thread, &third.run_id).await.unwrap();
     assert_eq!(decided_by(&kept), json!(by));
