@@ -2286,8 +2286,13 @@ export interface operations {
                     };
                     /** @description Go on in this thread; without it a new one begins. */
                     threadId?: string | null;
-                    /** @description Your name for the turn: the same request twice is one run. */
+                    /** @description Your name for the turn: the same request twice is one run. With another text it is refused, unless it is an edit. */
                     turnId?: string | null;
+                    /**
+                     * @description True: the text takes the place of what the turn said before, and what was said since is dropped. It needs
+                     *     `threadId` and `turnId`.
+                     */
+                    edit?: boolean | null;
                     /** @description One of the `models` that `GET /api` lists; without it the default. */
                     model?: string | null;
                     /** @description What to do where the thread has a run under way. */

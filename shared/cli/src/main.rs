@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use commands::{action, background, chat, dev, doctor, dynamodb, foreground, openapi, schema, sweeper, tail};
+use commands::{action, approve, background, chat, dev, doctor, dynamodb, foreground, openapi, schema, sweeper, tail};
 
 /// Tandem: people and an agent work on one application, through the same actions and the same state.
 #[derive(Parser)]
@@ -32,6 +32,7 @@ enum Command {
     Sweeper(sweeper::Args),
     Action(action::Args),
     Chat(chat::Args),
+    Approve(approve::Args),
     Tail(tail::Args),
     Doctor(doctor::Args),
     Openapi(openapi::Args),
@@ -49,6 +50,7 @@ async fn main() -> ExitCode {
         Command::Sweeper(args) => sweeper::run(args).await,
         Command::Action(args) => action::run(args).await,
         Command::Chat(args) => chat::run(args).await,
+        Command::Approve(args) => approve::run(args).await,
         Command::Tail(args) => tail::run(args).await,
         Command::Doctor(args) => doctor::run(args).await,
         Command::Openapi(args) => openapi::run(&args),

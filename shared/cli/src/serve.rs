@@ -59,11 +59,15 @@ pub(crate) async fn serve(listener: TcpListener, router: Router, clients: Client
         () = stopped() => {}
     }
     runtime.tasks().close();
-    if !runtime.tasks().is_empty() {
-        say("Runs are left under way; they go on about 15 s after Tandem is started again.");
-    }
     // Streams are cut and runs are left: clients come back with their cursor, and the runs are recovered.
     let _ = tokio::time::timeout(DRAIN, runtime.tasks().wait()).await;
+    match runtime.held() {
+        0 => {}
+        1 => say("A run is left under way; it goes on about 15 s after Tandem is started again."),
+        runs => {
+            say(format_args!("{runs} runs are left under way; they go on about 15 s after Tandem is started again."))
+        }
+    }
     Ok(())
 }
 

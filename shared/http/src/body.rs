@@ -8,7 +8,7 @@ use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use tandem_protocol::Code;
+use tandem_protocol::{Code, Problem};
 
 use crate::ApiError;
 
@@ -44,8 +44,15 @@ async fn read_all(mut body: Body, most: usize) -> Result<Bytes, ApiError> {
     Ok(bytes.freeze())
 }
 
-/// Reads a JSON object. serde alone would take an array for a struct, field after field.
-pub(crate) fn object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, serde_json::Error> {
-    let object: Map<String, Value> = serde_json::from_slice(bytes)?;
-    serde_json::from_value(Value::Object(object))
+/// Reads a JSON object; a fault has the place where it is. serde alone would take an array for a struct, field after field.
+pub(crate) fn object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+    let object: Map<String, Value> = serde_json::from_slice(bytes).map_err(|error| {
+        let problem = Problem::new(Code::InvalidRequest, "The body must be a JSON object.");
+        ApiError(Box::new(problem.at("", error.to_string())))
+    })?;
+    serde_path_to_error::deserialize(Value::Object(object)).map_err(|error| {
+        let path = error.path().to_string();
+        let pointer = if path == "." { String::new() } else { format!("/{}", path.replace('.', "/")) };
+        ApiError::invalid(&pointer, error.into_inner().to_string())
+    })
 }

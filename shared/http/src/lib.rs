@@ -8,6 +8,7 @@ mod body;
 mod caller;
 mod description;
 mod problem;
+mod query;
 mod request;
 mod route;
 mod routes;

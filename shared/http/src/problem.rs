@@ -104,10 +104,18 @@ impl From<StartError> for ApiError {
                 ApiError(Box::new(problem))
             }
             StartError::Busy { active } => {
-                let detail = "Wait for the run under way, or stop it with POST /runs/{run}/abort.";
+                let detail = format!(
+                    "The run {active} is under way in the thread. Wait for it, stop it with POST /runs/{active}/abort, or \
+                     send \"whenBusy\": \"interrupt\"."
+                );
                 let mut problem = Problem::new(Code::ThreadBusy, detail);
                 problem.active_run_id = Some(active.to_string());
                 ApiError(Box::new(problem))
+            }
+            StartError::Taken => {
+                let detail = "The turn was said with another text. Send a turnId of its own for a new message, or \
+                              \"edit\": true to put it in the place of the earlier one and of all that was said since.";
+                ApiError(Box::new(Problem::new(Code::Conflict, detail).at("/turnId", "is the name of another message")))
             }
             StartError::Expired => {
                 Self::new(Code::Expired, "The log has been deleted; read GET /threads/{thread}/messages.")

@@ -36,10 +36,10 @@ pub enum ThreadChoice {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Trigger {
-    /// A new message, or with a known turn and other content an edit of it.
+    /// A new message; with a known turn a repeat, which must say the same.
     Submit,
     /// The client edited a message that it had sent before, so what came after it goes even where the content is
-    /// the same (the AI SDK's `submit-message` with a `messageId`).
+    /// the same (`edit`, or the AI SDK's `submit-message` with a `messageId`).
     Edit,
     /// Answer the message again. `replaces` is the answer that the client replaces, if it names one.
     Regenerate { replaces: Option<MessageId> },
@@ -66,6 +66,7 @@ struct Body {
     turn_id: Option<Value>,
     model: Option<Value>,
     when_busy: Option<Value>,
+    edit: Option<Value>,
     id: Option<Value>,
     messages: Option<Value>,
     trigger: Option<Value>,
@@ -152,11 +153,20 @@ fn native(body: &Body, message: &Value, faults: &mut Faults) -> Option<AgentChat
     {
         faults.add::<()>("/turnId", "differs from the id of the message; a turn has the id of its message");
     }
+    let turn = turn.or(named);
+    let trigger = match body.edit.as_ref().map(Value::as_bool) {
+        None | Some(Some(false)) => Trigger::Submit,
+        Some(Some(true)) => Trigger::Edit,
+        Some(None) => return faults.add("/edit", "must be true or false"),
+    };
+    if trigger == Trigger::Edit && (thread.is_none() || turn.is_none()) && faults.0.is_empty() {
+        faults.add::<()>("/edit", "needs threadId, and the turnId of the message that is edited");
+    }
     Some(AgentChat {
         thread: thread.map_or(ThreadChoice::New, ThreadChoice::Existing),
         text: text?,
-        turn: turn.or(named),
-        trigger: Trigger::Submit,
+        turn,
+        trigger,
         model: model(body, faults),
         interrupts: false,
     })
@@ -309,6 +319,8 @@ mod tests {
             ),
             (r#"{"message": "x", "whenBusy": "later"}"#, vec!["/whenBusy"]),
             (r#"{"message": "x", "id": "t"}"#, vec!["/id"]),
+            (r#"{"message": "x", "edit": "yes"}"#, vec!["/edit"]),
+            (r#"{"message": "x", "edit": true, "turnId": "m"}"#, vec!["/edit"]),
             (r#"{"message": {"id": "m1", "parts": [{"type": "text", "text": "x"}]}, "turnId": "m2"}"#, vec!["/turnId"]),
             (r#"{"message": {"parts": [{"type": "file", "url": "data:"}]}}"#, vec!["/message/parts/0"]),
             (
@@ -351,6 +363,8 @@ mod tests {
         let interrupts =
             AgentChat::parse(br#"{"message": "hi", "threadId": "t", "turnId": "m", "whenBusy": "interrupt"}"#);
         assert_eq!(interrupts.unwrap(), AgentChat { interrupts: true, ..want.clone() });
+        let edit = AgentChat::parse(br#"{"message": "hi", "threadId": "t", "turnId": "m", "edit": true}"#).unwrap();
+        assert_eq!(edit, AgentChat { trigger: Trigger::Edit, ..want.clone() });
         let body = json!({"id": "t", "trigger": "regenerate-message", "messageId": "msg_1", "messages": [
             {"id": "m", "role": "user", "parts": [{"type": "text", "text": "hi"}]},
         ]});

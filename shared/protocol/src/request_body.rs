@@ -22,8 +22,11 @@ pub struct NativeBody {
     pub message: UserMessage,
     /// Go on in this thread; without it a new one begins.
     pub thread_id: Option<ThreadId>,
-    /// Your name for the turn: the same request twice is one run.
+    /// Your name for the turn: the same request twice is one run. With another text it is refused, unless it is an edit.
     pub turn_id: Option<TurnId>,
+    /// True: the text takes the place of what the turn said before, and what was said since is dropped. It needs
+    /// `threadId` and `turnId`.
+    pub edit: Option<bool>,
     /// One of the `models` that `GET /api` lists; without it the default.
     #[schemars(length(min = 1))]
     pub model: Option<String>,

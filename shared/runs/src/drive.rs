@@ -87,6 +87,11 @@ impl Runtime {
         self.driven().contains(run)
     }
 
+    /// How many runs this process holds now.
+    pub fn held(&self) -> usize {
+        self.driven().len()
+    }
+
     fn driven(&self) -> MutexGuard<'_, HashSet<RunId>> {
         self.0.driven.lock().unwrap_or_else(PoisonError::into_inner)
     }

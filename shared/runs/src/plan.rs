@@ -12,6 +12,8 @@ pub(crate) enum Plan {
     /// The run that is under way ends for this one.
     Interrupt(RunId, Wanted),
     Busy(RunId),
+    /// The turn was said with another text, and nothing tells that this one is to take its place.
+    Taken,
 }
 
 /// A run for the user's message at `user_n`; everything after it is dropped.
@@ -42,9 +44,12 @@ pub(crate) fn plan(
     });
     let active = thread.and_then(|thread| thread.active.clone());
     let wanted = match (&chat.trigger, turn, said) {
-        (Trigger::Submit | Trigger::Edit, Some(turn), Some(text)) => {
+        (Trigger::Submit, Some(turn), Some(text)) => {
+            return if *text == chat.text { Plan::Repeat(turn.run.clone()) } else { Plan::Taken };
+        }
+        (Trigger::Edit, Some(turn), Some(text)) => {
             let is_last = turn.message_n + 2 >= length;
-            if *text == chat.text && (is_last || chat.trigger == Trigger::Submit) {
+            if *text == chat.text && is_last {
                 return Plan::Repeat(turn.run.clone());
             }
             Wanted {

@@ -48,8 +48,10 @@ fn a_request_means_one_thing_for_a_thread() {
     for (case, chat, active, want) in [
         ("the same again", chat("hello", Trigger::Submit), None, Plan::Repeat(run_id(1))),
         ("the same while it runs", chat("hello", Trigger::Submit), Some(1), Plan::Repeat(run_id(1))),
-        ("an edit", chat("other", Trigger::Submit), None, run(0, "other", true, Some(1))),
-        ("an edit while it runs", chat("other", Trigger::Submit), Some(1), Plan::Busy(run_id(1))),
+        ("another text", chat("other", Trigger::Submit), None, Plan::Taken),
+        ("another text while it runs", chat("other", Trigger::Submit), Some(1), Plan::Taken),
+        ("an edit", chat("other", Trigger::Edit), None, run(0, "other", true, Some(1))),
+        ("an edit while it runs", chat("other", Trigger::Edit), Some(1), Plan::Busy(run_id(1))),
         ("regenerate the last", chat("hello", regenerate(None)), None, run(0, "hello", false, Some(1))),
         ("regenerate by name", chat("hello", regenerate(Some(1))), None, run(0, "hello", false, Some(1))),
         ("regenerate again", chat("hello", regenerate(Some(0))), None, Plan::Repeat(run_id(1))),

@@ -29,6 +29,9 @@ pub enum StartError {
     /// Another run is under way in the thread.
     #[error("the thread has a run under way")]
     Busy { active: RunId },
+    /// The turn was said with another text. An edit takes its place, and says so.
+    #[error("the turn was said with another text")]
+    Taken,
     /// The turn was answered so long ago that its run is deleted.
     #[error("the run has been deleted")]
     Expired,
@@ -80,6 +83,7 @@ impl Runtime {
                         return Err(StartError::Busy { active });
                     }
                 }
+                Plan::Taken => return Err(StartError::Taken),
                 Plan::Repeat(run) => {
                     let run = self.0.store.run(&run).await?;
                     let run = run.ok_or(StartError::Expired)?;

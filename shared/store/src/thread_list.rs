@@ -29,6 +29,16 @@ pub struct ThreadList<'a> {
     pub limit: usize,
 }
 
+impl ThreadList<'_> {
+    /// Whether a text is a cursor of these lists: when a thread was created, and its id.
+    pub fn is_cursor(text: &str) -> bool {
+        let parts = text.split_once('#');
+        parts.is_some_and(|(created, thread)| {
+            created.len() == 15 && created.bytes().all(|byte| byte.is_ascii_digit()) && ThreadId::new(thread).is_ok()
+        })
+    }
+}
+
 impl Store {
     /// A page of threads.
     pub async fn threads(&self, principal: &Principal, list: ThreadList<'_>) -> Result<Page<Thread>, StoreError> {

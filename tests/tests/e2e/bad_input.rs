@@ -185,15 +185,21 @@ async fn a_path_or_a_parameter_that_cannot_be_used() {
 async fn what_the_router_cannot_read_is_a_problem_too() {
     let (split, Started { run, thread, .. }) = system(&[]).await;
     let api = split.api(0);
-    let paths = [
-        ("a limit that is no number", "/threads?limit=x".to_owned()),
-        ("a thread that is no id", "/runs?threadId=a%20b".into()),
-        ("a cursor twice", format!("/runs/{run}/events?after=1&after=2")),
-        ("not UTF-8 in a path", "/runs/%FF".into()),
-        ("not UTF-8 in a thread", format!("/threads/{thread}%FF/messages")),
-    ];
-    let refused = |(name, path): (_, String)| case(name, api.get(&path), 400, "invalid_request", &[]);
-    check(&split, paths.map(refused).into()).await;
+    let mut cases = Vec::new();
+    for (name, path, code, pointers) in [
+        ("a limit that is no number", "/threads?limit=x".to_owned(), "invalid_input", &["?limit"][..]),
+        ("a cursor of another list", "/threads?cursor=zz".into(), "invalid_input", &["?cursor"]),
+        ("a parameter that is unknown", "/threads?archive=true".into(), "invalid_input", &["?archive"]),
+        ("a thread that is no id", "/runs?threadId=a%20b".into(), "invalid_input", &["?threadId"]),
+        ("a cursor twice", format!("/runs/{run}/events?after=1&after=2"), "invalid_input", &["?"]),
+        ("not UTF-8 in a path", "/runs/%FF".into(), "invalid_request", &[]),
+        ("not UTF-8 in a thread", format!("/threads/{thread}%FF/messages"), "invalid_request", &[]),
+    ] {
+        cases.push(case(name, api.get(&path), 400, code, pointers));
+    }
+    let new = api.request(Method::POST, "/threads").body("{\"threadID\": \"t\"}");
+    cases.push(case("a field that is unknown", new, 400, "invalid_input", &["/threadID"]));
+    check(&split, cases).await;
 }
 
 #[tokio::test]

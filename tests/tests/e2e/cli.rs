@@ -31,6 +31,37 @@ async fn chat_follows_a_turn_and_prints_the_message() {
 }
 
 #[tokio::test]
+async fn what_needs_a_person_is_named_and_answered() {
+    let dev = Dev::start(&[]).await;
+    let url = ["--url", dev.url()];
+    let mail = "/send-email {\"to\":\"ann@example.com\",\"subject\":\"Hi\",\"body\":\"Hello!\"}";
+    let asks = run_to_end(&[&["chat", &format!("{mail}\n{mail}")][..], &url].concat(), &[]).await;
+    assert_eq!((asks.code, &result(&asks)["status"]), (Some(1), &json!("awaiting_approval")));
+    // What it says is what is typed next.
+    let says = asks.stderr.lines().filter_map(|line| line.trim().strip_prefix("tandem "));
+    let says: Vec<Vec<&str>> =
+        says.filter_map(|line| line.split_once("  #")).map(|(line, _)| line.split(' ').collect()).collect();
+    assert_eq!(says.len(), 2, "{}", asks.stderr);
+    let first = run_to_end(&[&says[0][..], &["--refuse", "--reason", "once is enough"], &url].concat(), &[]).await;
+    assert_eq!((first.code, &result(&first)["pending"]), (Some(0), &json!(1)));
+    let edited = "{\"to\":\"bo@example.com\",\"subject\":\"Hi\",\"body\":\"Hello!\"}";
+    for (args, code, text) in [
+        (&["--input", "{"][..], 2, "--input is no JSON"),
+        (&["--input", edited, "--refuse"], 2, "cannot be used with"),
+        (&["--input", "{\"to\":\"nobody\"}"], 1, "/input/subject"),
+    ] {
+        let done = run_to_end(&[&says[1][..], args, &url].concat(), &[]).await;
+        assert!(done.code == Some(code) && done.stderr.contains(text), "{args:?}: {done:#?}");
+    }
+    let last = run_to_end(&[&says[1][..], &["--input", edited], &url].concat(), &[]).await;
+    assert_eq!((last.code, &result(&last)["status"]), (Some(0), &json!("completed")), "{last:#?}");
+    assert!(last.stderr.contains("bo@example.com"), "{}", last.stderr);
+    // Who comes later is told what holds.
+    let late = run_to_end(&[&says[1][..], &["--refuse"], &url].concat(), &[]).await;
+    assert!(late.code == Some(0) && late.stderr.contains("Somebody else was faster"), "{late:#?}");
+}
+
+#[tokio::test]
 async fn a_run_that_fails_is_exit_code_1_and_bad_usage_is_2() {
     let dev = Dev::start(&[]).await;
     let url = ["--url", dev.url()];

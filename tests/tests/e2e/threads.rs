@@ -125,7 +125,7 @@ async fn a_deleted_thread_is_gone_at_once_and_leaves_nothing_behind() {
     let thread = first.thread.clone();
     api.run_is(&first.run, "completed").await;
     // An answer that was replaced: no message shows its run any more.
-    let edited = json!({"message": "@say 3 every 0", "threadId": thread, "turnId": first.turn});
+    let edited = json!({"message": "@say 3 every 0", "threadId": thread, "turnId": first.turn, "edit": true});
     let second = api.start(&edited).await;
     api.run_is(&second.run, "completed").await;
     patch(&api, &thread, json!({"shared": true})).await;

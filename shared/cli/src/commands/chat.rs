@@ -38,6 +38,11 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     let started = client.first(Method::POST, "/api/agent-chat", Some(&body)).await?;
     let run = started["runId"].as_str().context("the answer names no run")?;
     say(format_args!("{run} in {thread}"));
+    follow(&client, run, &thread).await
+}
+
+/// Follows a run to its end and prints its message; an error unless it has completed.
+pub(crate) async fn follow(client: &Client, run: &str, thread: &str) -> Result<()> {
     let mut transcript = Transcript::default();
     let status = client
         .follow(run, None, |_, chunk| {
@@ -50,7 +55,15 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     say("");
     let result = json!({"runId": run, "threadId": thread, "status": status, "parts": transcript.ui_parts()});
     print(&result);
-    if status == "completed" { Ok(()) } else { bail!("the run is {status}") }
+    match status.as_str() {
+        "completed" => Ok(()),
+        "awaiting_approval" => {
+            let calls =
+                transcript.awaiting().map(|call| format!("\n  tandem approve {run} {}  # {}", call.id, call.name));
+            bail!("a person must agree first; --refuse refuses:{}", calls.collect::<String>())
+        }
+        _ => bail!("the run is {status}"),
+    }
 }
 
 /// What a person wants to see while it happens.

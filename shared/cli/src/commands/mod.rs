@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub(crate) mod action;
+pub(crate) mod approve;
 pub(crate) mod background;
 pub(crate) mod chat;
 pub(crate) mod dev;

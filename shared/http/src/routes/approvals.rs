@@ -70,10 +70,7 @@ pub(crate) async fn decide(
     let run = own_run(&runtime, &principal, &run).await?;
     let call = ToolCallId::new(call).map_err(|_| unknown())?;
     let body = body::read(body, MAX_BODY).await?;
-    let Said { approved, input, reason } = body::object(&body).map_err(|error| {
-        let detail = "The body must be {\"approved\": true | false, \"input\"?: {...}, \"reason\"?: \"...\"}.";
-        ApiError(Box::new(Problem::new(Code::InvalidInput, detail).at("", error.to_string())))
-    })?;
+    let Said { approved, input, reason } = body::object(&body)?;
     let answer = Answer { approved, input, reason };
     let decided = runtime.decide(&principal, &run, &call, &answer).await?;
     if let Some(next) = decided.next.as_ref().filter(|next| next.fresh) {

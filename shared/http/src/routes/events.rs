@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
@@ -16,6 +16,7 @@ use tokio::time::Instant;
 
 use crate::caller::{Caller, Until, WantsJson};
 use crate::description::{Operation, operation};
+use crate::query::Query;
 use crate::sse::{EventStream, no_content};
 use crate::{ApiError, App};
 

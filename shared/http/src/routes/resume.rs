@@ -4,7 +4,7 @@
 //! it needs everything from the beginning. WorkflowChatTransport counts the chunks that it received. Both need a
 //! turn that ended a moment ago to be still there, or a run that ends between two windows would lose its last words.
 
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::HeaderValue;
 use axum::response::Response;
 use schemars::JsonSchema;
@@ -15,6 +15,7 @@ use tandem_store::{MessageBody, now_ms};
 
 use crate::caller::{Caller, Until};
 use crate::description::{Operation, operation};
+use crate::query::Query;
 use crate::sse::{EventStream, FINISH, finished, no_content};
 use crate::{ApiError, App};
 

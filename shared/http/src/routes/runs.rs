@@ -1,7 +1,7 @@
 //! Run records: one, the active one of a thread, those of a thread, and stopping.
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -10,6 +10,7 @@ use tandem_store::MessageBody;
 
 use crate::caller::Caller;
 use crate::description::{Operation, operation};
+use crate::query::Query;
 use crate::routes::events::own_run;
 use crate::routes::threads::own_thread;
 use crate::view::{PageView, position};
@@ -19,7 +20,7 @@ use crate::{ApiError, App};
 const PAGE: u64 = 40;
 
 #[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Asked {
     /// The thread.
     #[schemars(required)]
@@ -30,7 +31,7 @@ pub(crate) struct Asked {
 }
 
 #[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct OfThread {
     /// The thread.
     #[schemars(required)]

@@ -4,7 +4,7 @@
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use schemars::JsonSchema;
@@ -15,6 +15,7 @@ use tandem_store::{Attached, Author, Commit, Document, MAX_VALUE_BYTES, Scope, S
 
 use crate::caller::Caller;
 use crate::description::{Operation, operation};
+use crate::query::Query;
 use crate::{ApiError, App, body};
 
 /// Longest body: the longest value, written with room to spare.
@@ -26,6 +27,7 @@ const MAX_LIMIT: usize = 1000;
 const TRIES: usize = 4;
 
 #[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Asked {
     /// Only documents whose keys begin so.
     #[serde(default)]
@@ -126,7 +128,7 @@ pub(crate) async fn put(
 }
 
 #[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct DeleteAsked {
     /// Only if the document is still at this revision.
     #[schemars(with = "Option<u64>")]

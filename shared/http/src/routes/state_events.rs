@@ -1,7 +1,7 @@
 //! `GET /state/{scope}/events`: the changes of a scope after a position, as a stream or as JSON.
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use bytes::{BufMut, Bytes, BytesMut};
@@ -15,6 +15,7 @@ use tokio::time::Instant;
 
 use crate::caller::{Caller, Until, WantsJson};
 use crate::description::{Operation, operation};
+use crate::query::Query;
 use crate::routes::events::{Asked, NUMBER, seen, wait};
 use crate::routes::state::scope_of;
 use crate::stream::{BATCH, Source, Stop, follow};

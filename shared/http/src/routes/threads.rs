@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use futures::stream::{StreamExt, TryStreamExt};
 use schemars::JsonSchema;
@@ -14,14 +14,13 @@ use tandem_store::{MessageBody, Thread, ThreadList, new_id, now_ms};
 
 use crate::caller::Caller;
 use crate::description::{Operation, fields_never_null, operation};
+use crate::query::Query;
 use crate::routes::window::cursor::write_position;
 use crate::view::{PageView, ThreadView, position, ui_message};
 use crate::{ApiError, App, body};
 
 /// Most items of a page.
 const MAX_LIMIT: u32 = 100;
-/// Longest cursor of a list of conversations, in characters.
-const MAX_CURSOR: usize = 200;
 /// Logs that are folded side by side.
 const READS: usize = 8;
 const MAX_BODY: usize = 16 * 1024;
@@ -29,9 +28,10 @@ const MAX_BODY: usize = 16 * 1024;
 pub(crate) const MAX_TITLE: usize = 200;
 
 #[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Asked {
     /// The cursor of the page before, to get the next one.
-    #[schemars(extend("pattern" = "^[ -~]{0,200}$"))]
+    #[schemars(extend("pattern" = "^[0-9]{15}#.{1,128}$"))]
     cursor: Option<String>,
     /// How many conversations; 20 if absent.
     #[schemars(range(min = 1, max = 100))]
@@ -47,6 +47,7 @@ pub(crate) struct Asked {
 }
 
 #[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct AskedMessages {
     /// The cursor of the page before, to get the next one.
     #[schemars(extend("pattern" = "^[0-9]{1,18}$"))]
@@ -94,8 +95,7 @@ pub(crate) async fn list(
     Query(asked): Query<Asked>,
 ) -> Result<Json<PageView<ThreadView>>, ApiError> {
     let limit = limit(asked.limit, 20)?;
-    let is_cursor = |text: &String| text.len() <= MAX_CURSOR && text.bytes().all(|byte| matches!(byte, b' '..=b'~'));
-    if !asked.cursor.as_ref().is_none_or(is_cursor) {
+    if !asked.cursor.as_deref().is_none_or(ThreadList::is_cursor) {
         return Err(ApiError::invalid("?cursor", "must come from an earlier page"));
     }
     let list = ThreadList {
@@ -111,7 +111,7 @@ pub(crate) async fn list(
 
 /// A new conversation.
 #[derive(Deserialize, Default, JsonSchema)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct New {
     /// Its id; a new one is made if absent.
     thread_id: Option<ThreadId>,
@@ -134,11 +134,7 @@ pub(crate) async fn create(
     body: Body,
 ) -> Result<(StatusCode, Json<ThreadView>), ApiError> {
     let body = body::read(body, MAX_BODY).await?;
-    let new: New = if body.is_empty() {
-        New::default()
-    } else {
-        body::object(&body).map_err(|error| ApiError::invalid("", error.to_string()))?
-    };
+    let new: New = if body.is_empty() { New::default() } else { body::object(&body)? };
     let thread = match new.thread_id {
         Some(id) => id,
         None => ThreadId::new(new_id()).map_err(|e| tandem_store::StoreError::Rejected(e.to_string()))?,

@@ -1,7 +1,7 @@
 //! One turn has one run, and one thread has one run at a time.
 
 use futures::future::join_all;
-use tandem_protocol::AgentChat;
+use tandem_protocol::{AgentChat, Trigger};
 use tandem_runs::StartError;
 
 use crate::harness::{World, chat, quick, somebody};
@@ -59,7 +59,11 @@ async fn an_edit_drops_what_came_after_and_a_regenerate_replaces_the_answer() {
     let repeated = world.runtime.start(&who, &regenerate).await.unwrap();
     assert_eq!((repeated.fresh, &repeated.run.run_id), (false, &again.run.run_id));
     world.runtime.abort(&who, &again.run.run_id).await.unwrap();
-    let edited = world.runtime.start(&who, &chat("th", "m1", "other")).await.unwrap();
+    // Another text under a name that is taken is an edit only where it says so: all that came after it goes.
+    let other = chat("th", "m1", "other");
+    let taken = world.runtime.start(&who, &other).await;
+    assert!(matches!(taken, Err(StartError::Taken)), "{taken:?}");
+    let edited = world.runtime.start(&who, &AgentChat { trigger: Trigger::Edit, ..other }).await.unwrap();
     assert!(edited.fresh);
     let thread = world.store.thread(&who, edited.run.thread_id.as_ref().unwrap()).await.unwrap().unwrap();
     let messages = world.store.messages(&thread, 0, 100).await.unwrap();
