@@ -10,7 +10,7 @@ use tandem_protocol::{CallState, End, Part, Run, Step, ToolCall, Transcript};
 use tandem_store::{Input, MessageBody, Store};
 
 use crate::Stop;
-use crate::overflow::Fitting;
+use crate::overflow::{Fitting, LeftOut};
 use crate::shortened::shortened;
 use crate::turn::calls_of;
 
@@ -23,11 +23,13 @@ const BLOCK: u64 = 20;
 const READS: usize = 8;
 
 /// What was said before this run.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct History {
     /// Messages of the thread that are older than what is here.
     older: usize,
     before: Vec<Message>,
+    /// What the answer before this one had to leave out.
+    left_out: LeftOut,
     /// The user's message that the run answers.
     text: String,
 }
@@ -35,7 +37,7 @@ pub(crate) struct History {
 pub(crate) async fn load(store: &Store, run: &Run, input: &Input) -> Result<History, Stop> {
     let user_n = input.message_n.saturating_sub(1);
     let (tenant, Some(thread_id)) = (&run.owner.tenant, &run.thread_id) else {
-        return Ok(History { older: 0, before: Vec::new(), text: input.text.clone() });
+        return Ok(History { text: input.text.clone(), ..History::default() });
     };
     let thread = store.any_thread(tenant, thread_id).await?;
     let begin = user_n.saturating_sub(MESSAGES) / BLOCK * BLOCK;
@@ -57,7 +59,11 @@ pub(crate) async fn load(store: &Store, run: &Run, input: &Input) -> Result<Hist
         .try_collect()
         .await?;
     let older = usize::try_from(begin).unwrap_or(usize::MAX);
-    Ok(History { older, before: messages(&before), text: input.text.clone() })
+    let left_out = match before.last() {
+        Some(Said::Assistant(answer)) => LeftOut::told(answer.metadata.as_ref()),
+        Some(Said::User(_)) | None => LeftOut::default(),
+    };
+    Ok(History { older, before: messages(&before), left_out, text: input.text.clone() })
 }
 
 enum Said {
@@ -71,7 +77,7 @@ impl History {
         let mut messages = self.before.clone();
         push_user(&mut messages, &self.text);
         push_steps(&mut messages, transcript.steps.iter().filter(|step| step.finished));
-        Fitting::new(messages, self.older)
+        Fitting::new(messages, self.older).begun_with(self.left_out)
     }
 }
 

@@ -66,7 +66,9 @@ fn histories_are_valid_whatever_happened_before() {
         ],
     ] {
         let before = messages(&said);
-        assert_valid(&History { older: 0, before, text: "now".into() }.with(&Transcript::default()).messages());
+        assert_valid(
+            &History { before, text: "now".into(), ..History::default() }.with(&Transcript::default()).messages(),
+        );
     }
 }
 
@@ -77,7 +79,7 @@ fn the_run_s_own_open_step_is_not_history() {
         Chunk::TextStart { id: "t".into() },
         Chunk::TextDelta { id: "t".into(), delta: "half".into() },
     ]);
-    let history = History { older: 0, before: Vec::new(), text: "now".into() };
+    let history = History { text: "now".into(), ..History::default() };
     assert_eq!(history.with(&transcript).messages(), [Message::User { results: Vec::new(), text: Some("now".into()) }]);
 }
 

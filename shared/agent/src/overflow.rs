@@ -1,10 +1,12 @@
 //! A history that does not fit the model, made shorter: a long conversation must not fail for ever.
 //!
-//! Long results are cut first, then older messages are left out, last the older steps of the answer that is being
-//! given. What is left out is summed up by its beginnings, within a budget, by no model: a summary that needs a model
-//! can fail or wait just where the answer already has.
+//! Long results that the model has read are cut first, then older messages are left out, then the results that it has
+//! not read yet are cut, last the older steps of the answer that is being given go. What is left out is summed up by its
+//! beginnings, within a budget, by no model: a summary that needs a model can fail or wait just where the answer already
+//! has.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tandem_model::{Message, ToolResult};
 
 use crate::digest;
@@ -15,12 +17,19 @@ const RESULT: usize = 4_000;
 const NOTE: usize = 100;
 
 /// What the model is not shown of a conversation. It stands in the metadata of the answer as `leftOut`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LeftOut {
     /// Questions and answers before the current question.
     pub messages: usize,
     /// Characters of results, and of steps of the answer itself.
     pub characters: usize,
+}
+
+impl LeftOut {
+    /// What the metadata of an answer tells.
+    pub(crate) fn told(metadata: Option<&Value>) -> Self {
+        metadata.and_then(|metadata| Self::deserialize(metadata.get("leftOut")?).ok()).unwrap_or_default()
+    }
 }
 
 /// A history on its way to the model: valid, however often it is shortened.
@@ -40,9 +49,25 @@ impl Fitting {
         Fitting { messages, left_out, older: Vec::new(), steps: Vec::new() }
     }
 
+    /// Leaves out at once what the answer before this one had to: that is too long for this one too.
+    pub(crate) fn begun_with(mut self, before: LeftOut) -> Self {
+        let question = self.question();
+        if before.characters > 0 {
+            self.cut_results(question);
+        }
+        let questions = self.questions();
+        let spare = before.messages.saturating_sub(self.left_out.messages) / 2;
+        if let Some(begin) = spare.checked_sub(1).and_then(|last| questions.get(last).or(questions.last())) {
+            self.drop_before(*begin);
+        }
+        self
+    }
+
     /// Shortens it, by more with each call. `false`: nothing is left to shorten.
     pub(crate) fn shorten(&mut self) -> bool {
-        self.cut_results() || self.drop_older() || self.drop_steps()
+        // The last message holds what came out of the last step, which the model has not read yet.
+        let (read, all) = (self.messages.len().saturating_sub(1), self.messages.len());
+        self.cut_results(read) || self.drop_older() || self.cut_results(all) || self.drop_steps()
     }
 
     pub(crate) fn left_out(&self) -> LeftOut {
@@ -65,28 +90,42 @@ impl Fitting {
         messages
     }
 
-    fn cut_results(&mut self) -> bool {
+    /// Where the current question is.
+    fn question(&self) -> usize {
+        self.messages.iter().rposition(is_question).unwrap_or_default()
+    }
+
+    /// Where people said something, but for the first of them.
+    fn questions(&self) -> Vec<usize> {
+        (1..self.messages.len()).filter(|at| is_question(&self.messages[*at])).collect()
+    }
+
+    /// Cuts the long results of so many messages.
+    fn cut_results(&mut self, messages: usize) -> bool {
         let before = self.left_out.characters;
-        for message in &mut self.messages {
+        for message in &mut self.messages[..messages] {
             let Message::User { results, .. } = message else { continue };
             self.left_out.characters += results.iter_mut().map(cut).sum::<usize>();
         }
         self.left_out.characters > before
     }
 
-    /// Leaves out the older half of what was said before the current question. Cuts where a person said something: the
-    /// results beside it belong to calls that go too.
+    /// Leaves out the older half of what was said before the current question.
     fn drop_older(&mut self) -> bool {
-        let is_question = |at: &usize| matches!(self.messages[*at], Message::User { text: Some(_), .. });
-        let questions: Vec<usize> = (1..self.messages.len()).filter(is_question).collect();
-        let half = self.messages.len() / 2;
+        let (questions, half) = (self.questions(), self.messages.len() / 2);
         let Some(begin) = questions.iter().find(|at| **at >= half).or(questions.last()) else { return false };
-        self.left_out.messages += 2 * questions.iter().filter(|at| *at <= begin).count();
-        self.older.extend(self.messages.drain(..begin));
+        self.drop_before(*begin);
+        true
+    }
+
+    /// Leaves out what stands before a question. The results beside it belong to calls that go too.
+    fn drop_before(&mut self, question: usize) {
+        let dropped: Vec<Message> = self.messages.drain(..question).collect();
+        self.left_out.messages += 2 * dropped.iter().filter(|message| is_question(message)).count();
+        self.older.extend(dropped);
         if let Some(Message::User { results, .. }) = self.messages.first_mut() {
             self.older.push(Message::User { results: std::mem::take(results), text: None });
         }
-        true
     }
 
     /// Leaves out the older half of the steps that have answered the current question; the last one stays.
@@ -101,6 +140,10 @@ impl Fitting {
         self.steps.extend(dropped);
         true
     }
+}
+
+fn is_question(message: &Message) -> bool {
+    matches!(message, Message::User { text: Some(_), .. })
 }
 
 /// Cuts a result that is too long; the characters that are left out.

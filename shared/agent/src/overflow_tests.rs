@@ -141,6 +141,52 @@ fn messages_that_were_not_read_are_counted_and_a_sum_keeps_to_its_budget() {
 }
 
 #[test]
+fn what_the_model_has_not_read_yet_is_cut_last() {
+    let results = |messages: &[Message]| -> Vec<usize> {
+        let results = messages.iter().filter_map(|message| match message {
+            Message::User { results, .. } => results.first().map(|result| result.output.len()),
+            Message::Assistant { .. } => None,
+        });
+        results.collect()
+    };
+    let old = [said("then"), called("c1"), result("c1", "x".repeat(9_000), None), answered("read")];
+    let new = [said("now"), called("c2"), result("c2", "y".repeat(9_000), None)];
+    let mut fitting = Fitting::new([&old[..], &new].concat(), 0);
+    assert!(fitting.shorten());
+    let cut = results(&fitting.messages());
+    assert!(cut[0] < 4_100 && cut[1] == 9_000, "{cut:?}");
+    assert!(fitting.shorten());
+    assert_eq!(results(&fitting.messages()), [0, 9_000][1..], "the older question goes first");
+    assert!(fitting.shorten());
+    assert!(results(&fitting.messages())[0] < 4_100);
+    assert!(!fitting.shorten());
+}
+
+#[test]
+fn an_answer_begins_with_what_the_one_before_it_had_to_leave_out() {
+    let mut fitting = Fitting::new(conversation(), 10);
+    let whole = fitting.messages().len();
+    for _ in 0..2 {
+        assert!(fitting.shorten());
+    }
+    let before = fitting.left_out();
+    assert!(before.messages > 10 && before.characters > 0, "{before:?}");
+    // Two messages more have been said since, and read: 10 that were left out unread are 12.
+    let next = [&conversation()[..], &[answered("yes"), said("and then")]].concat();
+    let fitting = Fitting::new(next.clone(), 10).begun_with(before);
+    assert_valid(&fitting.messages());
+    assert_eq!(fitting.left_out().messages, before.messages);
+    assert!(fitting.left_out().characters > 0 && fitting.messages().len() < whole);
+    let told = LeftOut::told(Some(&serde_json::json!({"leftOut": before, "usage": {}})));
+    assert_eq!((told, LeftOut::told(None)), (before, LeftOut::default()));
+    // Whatever is told, the question that is asked now stays.
+    let all = Fitting::new(next, 10).begun_with(LeftOut { messages: 1_000, characters: 0 });
+    let [Message::User { text: Some(text), .. }] = &all.messages()[..] else { panic!() };
+    assert!(text.ends_with("and then"), "{text}");
+    assert_eq!(Fitting::new(conversation(), 10).begun_with(LeftOut::default()).messages().len(), whole);
+}
+
+#[test]
 fn the_steps_of_a_long_answer_are_summed_up_with_what_failed() {
     let mut messages = vec![said("now")];
     for n in 0..4 {

@@ -65,6 +65,12 @@ pub fn runtime(store: Store, dispatch: Option<Arc<dyn Dispatch>>, keys: Dispatch
     }
     let registry = Arc::new(registry()?);
     let models = Arc::new(Models::from_env(env)?);
+    for (provider, key) in [("anthropic/", "ANTHROPIC_API_KEY"), ("openai/", "OPENAI_API_KEY")] {
+        let asks = models.names().find(|name| name.starts_with(provider));
+        if let Some(model) = asks.filter(|_| env(key).is_none_or(|key| key.trim().is_empty())) {
+            tracing::warn!(model, "{key} is not set: every turn that asks this model will fail");
+        }
+    }
     if !config.budgets.is_empty()
         && let Some(model) = models.names().find(|name| models.price(name).is_none())
     {

@@ -220,6 +220,7 @@ async fn a_thread_of_400_turns_with_large_results_is_answered_by_a_model_with_a_
     let refused = requests.iter().filter(|request| request.body.to_string().len() / 4 > WINDOW).count();
     println!("{} requests, {refused} of them too long", requests.len());
     assert!(refused > 0, "the window is too large to show anything");
+    assert!(refused * 5 < requests.len(), "a turn begins with what the one before it had to leave out");
     let last = &requests.last().unwrap().body;
     assert!(!last["messages"].to_string().contains("Nightjar"), "the first turn is long left out");
     assert!(last["system"].to_string().contains("Nightjar"), "and what it told is remembered: {}", last["system"]);
