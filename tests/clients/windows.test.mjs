@@ -143,6 +143,35 @@ describe('windows', { skip: needsBinary, concurrency: true, timeout: 45_000 }, (
     assert.deepEqual(answers.at(0), [null, 200])
     assert.deepEqual(answers.at(-1), [String(chunks.at(-1)[0]), 204])
   })
+
+  it('EventSource, which can send no token, reads with a ticket what its person may read', async () => {
+    const headers = { authorization: 'Bearer dev.local.ann', accept: 'application/json' }
+    const post = async (path, body) => {
+      const response = await fetch(`${server.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+      assert.ok(response.ok, `${path}: ${response.status}`)
+      return response.json()
+    }
+    const { runId } = await post('/api/agent-chat', { message: '@say 3 every 0' })
+    const path = `/runs/${runId}/events`
+    const { ticket, expiresAt } = await post('/tickets', { path })
+    assert.ok(expiresAt > Date.now() && expiresAt <= Date.now() + 60_000)
+    const read = async (query) => {
+      const source = new EventSource(`${server.url}${path}${query}`)
+      const chunks = []
+      let refused
+      source.onmessage = ({ data }) => data !== '[DONE]' && chunks.push(JSON.parse(data).type)
+      source.onerror = ({ code }) => (refused ??= code)
+      try {
+        await until(() => source.readyState === source.CLOSED, 'its end', { ms: 30_000 })
+      } finally {
+        source.close()
+      }
+      return [chunks.at(-1), refused]
+    }
+    assert.deepEqual((await read(`?ticket=${ticket}`))[0], 'finish')
+    assert.deepEqual(await read(''), [undefined, 404])
+    assert.deepEqual(await read('?ticket=none.none'), [undefined, 401])
+  })
 })
 
 /** Holds a resume back until the run has ended. */

@@ -592,6 +592,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/tickets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A ticket for one stream, for EventSource
+         * @description `EventSource` can send no token: `GET {path}?ticket=...` stands for the caller's for a minute. A stream that has begun goes on; whoever comes back later asks for another ticket.
+         */
+        post: operations["createTicket"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/events": {
         parameters: {
             query?: never;
@@ -1775,6 +1795,15 @@ export interface components {
         };
         /** @description A conversation; a client may choose it. Unique in its tenant. */
         ThreadId: string;
+        Ticket: {
+            /** @description Put it into the query of that path, as `ticket`. */
+            ticket: string;
+            /**
+             * Format: int64
+             * @description Milliseconds since 1970.
+             */
+            expiresAt: number;
+        };
         /** @description One call of a tool; unique in its run and made by us, whatever the provider called it. */
         ToolCallId: string;
         /**
@@ -3481,6 +3510,45 @@ export interface operations {
             404: components["responses"]["not_found"];
             409: components["responses"]["conflict"];
             410: components["responses"]["expired"];
+            413: components["responses"]["too_large"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_unavailable"];
+        };
+    };
+    createTicket: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description The path of a stream, without its query. */
+                    path: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The ticket. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ticket": "eyJ0...",
+                     *       "expiresAt": 1756900060000
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Ticket"];
+                };
+            };
+            400: components["responses"]["invalid_input.invalid_request"];
+            401: components["responses"]["unauthenticated"];
             413: components["responses"]["too_large"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];

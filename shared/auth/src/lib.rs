@@ -17,6 +17,7 @@ mod dispatch;
 mod endpoint;
 mod oidc;
 mod safe_id;
+mod ticket;
 
 pub use authenticate::{AuthError, Authenticate, authenticator_from_env};
 pub use config::ConfigError;
@@ -27,3 +28,4 @@ pub use dispatch::{
 };
 pub use endpoint::{is_local_url, is_loopback_url};
 pub use oidc::{Oidc, OidcSettings};
+pub use ticket::TICKET_TTL_MS;

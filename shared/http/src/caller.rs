@@ -1,13 +1,16 @@
 //! Who calls, and what the request says about itself.
 
 use axum::extract::FromRequestParts;
+use axum::http::Method;
 use axum::http::header::{ACCEPT, AUTHORIZATION};
 use axum::http::request::Parts;
-use tandem_protocol::{Caller as Door, Principal, Problem};
+use tandem_protocol::{Caller as Door, Code, Principal, Problem};
 use tandem_runs::Runtime;
+use tandem_store::now_ms;
 use tokio::time::Instant;
 
 use crate::request::RequestId;
+use crate::routes::tickets;
 use crate::{ApiError, App, Deadline};
 
 /// The authenticated caller; the first thing that a route asks for.
@@ -24,9 +27,28 @@ impl FromRequestParts<App> for Caller {
             // Twice is not absent, and not a choice.
             (Some(_), Some(_)) => Some(""),
         };
+        if header.is_none()
+            && let Some(ticket) = ticket_of(parts)
+        {
+            let principal = app.runtime.keys().open_ticket(&ticket, parts.uri.path(), now_ms());
+            return principal.map(Caller).ok_or_else(|| {
+                let detail =
+                    "The ticket is older than a minute, or not for this path: ask for another with POST /tickets.";
+                ApiError::new(Code::Unauthenticated, detail)
+            });
+        }
         let principal = app.authenticate.authenticate(header).await;
         principal.map(Caller).map_err(|error| ApiError(Box::new(Problem::from(error))))
     }
+}
+
+/// The ticket of a request for a stream. Anywhere else `ticket` means nothing.
+fn ticket_of(parts: &Parts) -> Option<String> {
+    if parts.method != Method::GET || !tickets::is_stream(parts.uri.path()) {
+        return None;
+    }
+    let query = form_urlencoded::parse(parts.uri.query()?.as_bytes());
+    query.into_iter().find(|(name, _)| name == "ticket").map(|(_, ticket)| ticket.into_owned())
 }
 
 /// The door through which an action is called over HTTP. The command line says that it is one: the same person may do the

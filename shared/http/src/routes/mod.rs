@@ -15,6 +15,7 @@ pub(crate) mod runs;
 pub(crate) mod state;
 pub(crate) mod state_events;
 pub(crate) mod threads;
+pub(crate) mod tickets;
 pub(crate) mod turns;
 pub(crate) mod window;
 
@@ -39,6 +40,7 @@ pub(crate) fn table() -> Vec<Route> {
         Route::at("/runs/{run}/events", Foreground).get(events::follow, events::about()),
         Route::at("/runs/{run}/abort", Foreground).post(runs::abort, runs::about_abort()),
         Route::at("/runs/{run}/approvals/{call}", Foreground).post(approvals::decide, approvals::about()),
+        Route::at("/tickets", Foreground).post(tickets::create, tickets::about()),
         Route::at("/events", Foreground).get(window::events, window::about()),
         Route::at("/state/{scope}", Foreground).get(state::snapshot, state::about_snapshot()),
         Route::at("/state/{scope}/events", Foreground).get(state_events::changes, state_events::about()),

@@ -4,6 +4,7 @@
 mod people;
 mod rows;
 mod things;
+mod tickets;
 
 use std::collections::BTreeSet;
 

@@ -139,6 +139,10 @@ pub(super) fn table() -> Vec<Row> {
             Ask::post(&format!("/runs/{}/approvals/{}x", own.asking, foreign.call), "{\"approved\":true}")
         }),
         row("POST /runs/{run}/abort", ONE, |it| Ask::post(&format!("/runs/{}/abort", it.run), "")),
+        // A ticket lets nobody in where they would not get: what it is for is asked when it is used.
+        row("POST /tickets", Own, |it| {
+            Ask::post("/tickets", &json!({"path": format!("/runs/{}/events", it.run)}).to_string())
+        }),
         row("GET /events", ONE, |it| Ask::get(&format!("/events?thread={}@0.0.0", it.thread))).shows(PRIVATE).mixed(
             |own, foreign| {
                 // A cursor is the client's to send: it can be made up.
