@@ -1,5 +1,6 @@
 # The only commands that a person needs. Each says what it installs.
-.PHONY: app dev fmt openapi types test test-quick torture torture-sample bench check build deploy deploy-ui logs rotate-keys
+.PHONY: app dev fmt openapi types test test-quick torture torture-sample bench check build watch-functions deploy \
+	deploy-ui logs rotate-keys
 
 SHELL := /usr/bin/env bash
 CARGO ?= cargo
@@ -61,6 +62,9 @@ bench: ## what the runtime costs, into target/bench; ARGS="chunks --repeat 5" fo
 
 build: ## the Lambda functions, as `sam build` makes them; for arm64 where this machine can
 	scripts/build-functions.sh
+
+watch-functions: ## the functions under `cargo lambda watch`, on http://127.0.0.1:9000 (PORT=...)
+	scripts/watch-functions.sh
 
 # An environment of samconfig.toml: default, dev or prod.
 ENV ?= dev

@@ -31,5 +31,7 @@ parameters+=("Architecture=$(cat .aws-sam/architecture)" "$@")
 declare -A last
 for parameter in "${parameters[@]}"; do
     [ -z "$parameter" ] || last["${parameter%%=*}"]="$parameter"
+    # sam reads an empty value only in quotes.
+    [ -n "${parameter#*=}" ] || last["${parameter%%=*}"]="$parameter\"\""
 done
 SAM_CLI_TELEMETRY=0 "${run[@]}" .tools/aws/bin/sam deploy --config-env "$environment" --parameter-overrides "${last[@]}"

@@ -21,6 +21,7 @@ TANDEM = Path(os.environ.get("TANDEM_BIN", TOP / "target/debug/tandem")).resolve
 KEYS = {"aws_access_key_id": "test", "aws_secret_access_key": "test", "region_name": "us-east-1"}
 # moto creates nothing for these; cfn-lint has checked them against CloudFormation's own schemas.
 UNKNOWN_TO_MOTO = {
+    "AWS::ApiGateway::GatewayResponse",
     "AWS::ApiGateway::Stage",
     "AWS::CloudFront::Distribution",
     "AWS::CloudFront::Function",
@@ -33,13 +34,14 @@ UNKNOWN_TO_MOTO = {
     "AWS::Scheduler::Schedule",
     "AWS::SecretsManager::Secret",
 }
+ON_INSTANCES = {"CapacityProviderArn": "arn:aws:lambda:us-east-1:123456789012:capacity-provider:tandem"}
 SIGN_IN = {"OidcIssuer": "https://issuer.example/realm", "OidcAudience": "tandem"}
 
 
 class CloudFormation(unittest.TestCase):
     def test_the_stack_is_created(self):
         whole, unknown = expanded(), set()
-        for parameters in [{}, {"Ui": "true"}, {"Entrance": "RestApi", "Alarms": "false"}]:
+        for parameters in [{}, {"Ui": "true"}, {"Entrance": "RestApi", "Alarms": "false"}, ON_INSTANCES]:
             wanted = Stack(whole, **SIGN_IN, **parameters).resources
             kinds = {one["Type"] for one in wanted.values()}
             new = {kind for kind in kinds if kind not in parsing.get_model_map()}

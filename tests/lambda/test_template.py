@@ -19,10 +19,13 @@ SIGN_IN = {"OidcIssuer": "https://issuer.example/realm", "OidcAudience": "tandem
 TOOLS = Path(sys.executable).parent
 # What a parameter brings, and what it takes away.
 URL = {"ForegroundUrl", "ForegroundUrlPermission", "ForegroundUrlInvokePermission"}
-REST_API = {f"RestApi{part}" for part in ("", "Path", "Method", "Deployment", "Stage", "Permission")}
+REST_API = {f"RestApi{part}" for part in ("", "Path", "Method", "Refusal", "Fault", "Deployment", "Stage", "Permission")}
 REST_DOMAIN = {"RestApiDomain", "RestApiMapping"}
 UI = {"UiBucket", "UiBucketPolicy", "UiBucketAccess", "UiPaths", "SecurityHeaders", "Distribution"}
 DOMAIN = {"DomainName": "app.example.com", "CertificateArn": "arn:aws:acm:us-east-1:123456789012:certificate/c"}
+CAPACITY = {"CapacityProviderArn": "arn:aws:lambda:us-east-1:123456789012:capacity-provider:tandem"}
+ON_INSTANCES = {"ForegroundOnInstances", "BackgroundOnInstances", "BackgroundOnInstancesEvents"}
+ON_LAMBDA = {"ForegroundFunction", "BackgroundFunction", "BackgroundFunctionEventInvokeConfig"}
 FIREWALL = {"WebAclArn": "arn:aws:wafv2:us-east-1:123456789012:regional/webacl/w/1"}
 
 
@@ -48,7 +51,8 @@ class Template(unittest.TestCase):
             parameters = dict(word.split("=", 1) for word in words)
             with self.subTest(where):
                 self.assertEqual(CfnParameterOverridesType().convert(tuple(words), None, None), parameters)
-                self.assertIn("ForegroundFunction", self.stack(**parameters).resources)
+                resources = self.stack(**parameters).resources
+                self.assertEqual(len({"ForegroundFunction", "ForegroundOnInstances"} & set(resources)), 1)
 
     def test_every_choice_brings_its_resources_and_no_others(self):
         plain = set(self.stack().resources)
@@ -63,6 +67,8 @@ class Template(unittest.TestCase):
             (own | DOMAIN | FIREWALL, UI, set()),
             (own | rest | DOMAIN | FIREWALL, UI | REST_API, URL),
             ({"BedrockModels": "arn:aws:bedrock:us-east-1::foundation-model/m"}, {"ModelAccess"}, set()),
+            (CAPACITY, ON_INSTANCES, ON_LAMBDA),
+            (CAPACITY | rest, ON_INSTANCES | REST_API, ON_LAMBDA | URL),
             ({"AlarmEmail": "ops@example.com"}, {"AlarmSubscription"}, set()),
             ({"Alarms": "false", "AlarmEmail": "ops@example.com"}, set(), alarms),
         ]:
@@ -78,6 +84,7 @@ class Template(unittest.TestCase):
             (FIREWALL, "needs Ui=true or Entrance=RestApi"),
             ({"BedrockModels": "*"}, "is not allowed"),
             ({"LogLevel": "WARN"}, "is not allowed"),
+            ({"CapacityProviderArn": "tandem"}, "is not allowed"),
         ]:
             with self.subTest(parameters), self.assertRaisesRegex(ValueError, why):
                 self.stack(**parameters)
@@ -105,6 +112,53 @@ class Template(unittest.TestCase):
         ]:
             with self.subTest(parameters):
                 self.assertEqual(self.stack(**parameters).outputs["Url"], url)
+
+    def test_pages_of_other_origins_are_answered_once(self):
+        given = {"AllowedOrigins": "https://a.example,https://b.example"}
+        for entrance, at_the_url in [("FunctionUrl", True), ("RestApi", False)]:
+            with self.subTest(entrance):
+                resources = self.stack(Entrance=entrance, **given).resources
+                variables = resources["ForegroundFunction"]["Properties"]["Environment"]["Variables"]
+                own = "" if at_the_url else given["AllowedOrigins"]
+                self.assertEqual(variables["CORS_ALLOWED_ORIGINS"], own)
+                self.assertEqual("ForegroundUrl" in resources, at_the_url)
+                if at_the_url:
+                    cors = resources["ForegroundUrl"]["Properties"]["Cors"]
+                    self.assertEqual(cors["AllowOrigins"], given["AllowedOrigins"].split(","))
+                else:
+                    # Every method comes to the foreground, OPTIONS too; and a refusal of the API itself can be read.
+                    self.assertEqual(resources["RestApiMethod"]["Properties"]["HttpMethod"], "ANY")
+                    for name in ("RestApiRefusal", "RestApiFault"):
+                        headers = resources[name]["Properties"]["ResponseParameters"]
+                        self.assertEqual(headers, {"gatewayresponse.header.Access-Control-Allow-Origin": "'*'"})
+                        self.assertIn(name, resources["RestApiDeployment"]["DependsOn"])
+
+    def test_on_managed_instances_the_functions_are_the_same_but_for_where_they_run(self):
+        plain, managed = self.stack().resources, self.stack(InstanceConcurrency="40", **CAPACITY).resources
+        provider = {"CapacityProviderArn": CAPACITY["CapacityProviderArn"], "PerExecutionEnvironmentMaxConcurrency": "40"}
+        for function, here in [("Foreground", "foreground"), ("Background", "background")]:
+            before, after = plain[f"{function}Function"]["Properties"], managed[f"{function}OnInstances"]["Properties"]
+            config = after.pop("CapacityProviderConfig")
+            self.assertEqual(config, {"LambdaManagedInstancesCapacityProviderConfig": provider})
+            self.assertEqual((after.pop("PublishToLatestPublished"), after.pop("FunctionName")), (True, f"tandem-{here}-on-instances"))
+            self.assertGreaterEqual(after.pop("MemorySize"), 2048)
+            before.pop("MemorySize"), before.pop("FunctionName")
+            variables = after["Environment"]["Variables"]
+            self.assertEqual(variables.pop("BACKGROUND_FUNCTION_NAME"), "tandem-background-on-instances")
+            before["Environment"]["Variables"].pop("BACKGROUND_FUNCTION_NAME")
+            self.assertEqual(after, before)
+        # What is invoked there is the published version, and that must be what the settings are of.
+        events = managed["BackgroundOnInstancesEvents"]["Properties"]
+        self.assertEqual((events.pop("Qualifier"), events.pop("FunctionName")), ("$LATEST.PUBLISHED", "<BackgroundOnInstances>"))
+        before = plain["BackgroundFunctionEventInvokeConfig"]["Properties"]
+        before.pop("Qualifier"), before.pop("FunctionName")
+        self.assertEqual(events["DestinationConfig"]["OnFailure"]["Destination"], "<FailedDispatches.Arn>")
+        self.assertEqual(events, before)
+        [allowed] = managed["DispatchAccess"]["Properties"]["PolicyDocument"]["Statement"]
+        self.assertTrue(allowed["Resource"].endswith(":function:tandem-background-on-instances"))
+        # Nothing else speaks of the functions that are not there.
+        self.assertNotIn("<ForegroundFunction", json.dumps(managed))
+        self.assertNotIn("<BackgroundFunction", json.dumps(managed))
 
     def test_cloudfront_streams_from_either_entrance(self):
         for entrance, origin in [

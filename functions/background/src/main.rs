@@ -1,6 +1,6 @@
 //! The background function: claims the run of a signed dispatch and drives it.
 
-use lambda_runtime::{Error, LambdaEvent, run, service_fn};
+use lambda_runtime::{Error, LambdaEvent, run_concurrent, service_fn};
 use serde_json::{Value, json};
 use tandem_auth::SignedDispatch;
 use tandem_host::Invocation;
@@ -11,10 +11,15 @@ async fn main() -> Result<(), Error> {
     let dispatch = tandem_host::dispatch(None).await?;
     let runtime = tandem_host::runtime(tandem_host::store().await?, dispatch, tandem_host::keys(false)?)?;
     let invocation = Invocation::background(runtime.config());
-    run(service_fn(|event: LambdaEvent<Value>| {
+    // One after the other on Lambda's own machines, side by side on Managed Instances.
+    run_concurrent(service_fn(move |event: LambdaEvent<Value>| {
         let runtime = runtime.clone();
         let deadline = invocation.deadline(event.context.deadline);
-        async move { process(&runtime, event.payload, deadline).await }
+        async move {
+            let processed = process(&runtime, event.payload, deadline).await;
+            tandem_host::flush_traces().await;
+            processed
+        }
     }))
     .await
 }

@@ -6,11 +6,14 @@ mod aws;
 mod invocation;
 mod logs;
 mod metrics;
+mod said;
+mod traces;
 
 pub use aws::{dynamodb, is_local_store};
 pub use invocation::Invocation;
 pub use logs::{init_function_logs, init_logs};
 pub use tandem_runs::Runtime;
+pub use traces::{flush_traces, has_traces};
 
 use std::sync::Arc;
 

@@ -2,16 +2,16 @@
 //!
 //! They are made of the lines that say what happened, by the table below; nothing is measured for them alone.
 
-use std::fmt::Debug;
 use std::io::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value, json};
-use tracing::field::{Field, Visit};
 use tracing::{Event, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::Context;
+
+use crate::said::Said;
 
 /// What a line is counted and measured as.
 struct Line {
@@ -130,44 +130,6 @@ fn amount(field: &Value) -> Option<Value> {
 fn now_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// What a line says, and its fields.
-#[derive(Default)]
-struct Said {
-    message: String,
-    fields: Map<String, Value>,
-}
-
-impl Said {
-    fn keep(&mut self, field: &Field, value: Value) {
-        self.fields.insert(field.name().to_owned(), value);
-    }
-}
-
-impl Visit for Said {
-    fn record_i64(&mut self, field: &Field, value: i64) {
-        self.keep(field, value.into());
-    }
-
-    fn record_u64(&mut self, field: &Field, value: u64) {
-        self.keep(field, value.into());
-    }
-
-    fn record_bool(&mut self, field: &Field, value: bool) {
-        self.keep(field, value.into());
-    }
-
-    fn record_str(&mut self, field: &Field, value: &str) {
-        self.keep(field, value.into());
-    }
-
-    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        match field.name() {
-            "message" => self.message = format!("{value:?}"),
-            _ => self.keep(field, format!("{value:?}").into()),
-        }
-    }
 }
 
 #[cfg(test)]

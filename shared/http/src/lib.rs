@@ -6,6 +6,7 @@
 mod app;
 mod body;
 mod caller;
+mod cors;
 mod description;
 mod problem;
 mod query;
@@ -17,5 +18,6 @@ mod stream;
 mod view;
 
 pub use app::{App, Deadline, Hosts, router};
+pub use cors::{Cors, NoOrigin};
 pub use description::openapi;
 pub use problem::ApiError;

@@ -21,8 +21,16 @@ pub(crate) struct RequestId(pub(crate) TraceId);
 /// Names the request, turns a panic into a problem, and writes problems as JSON.
 pub(crate) async fn identify(mut request: Request, next: Next) -> Response {
     let id = trace_of(request.headers());
+    let traceparent = request.headers().get("traceparent").and_then(|value| value.to_str().ok());
+    let caller = traceparent.and_then(TraceId::span_of_traceparent);
+    let span = tracing::info_span!(
+        "request",
+        trace_id = %id,
+        parent_span_id = caller,
+        method = %request.method(),
+        path = request.uri().path()
+    );
     request.extensions_mut().insert(RequestId(id.clone()));
-    let span = tracing::info_span!("request", trace_id = %id, method = %request.method(), path = request.uri().path());
     let ran = AssertUnwindSafe(next.run(request).instrument(span.clone())).catch_unwind().await;
     let mut response = ran.unwrap_or_else(|_| {
         let _in = span.enter();

@@ -37,6 +37,11 @@ impl TraceId {
         Self::new(trace).ok().filter(|_| fits)
     }
 
+    /// The caller's span in that header, where it can be read.
+    pub fn span_of_traceparent(header: &str) -> Option<&str> {
+        Self::of_traceparent(header).and_then(|_| header.split('-').nth(2))
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -79,6 +84,7 @@ mod tests {
         let named = |header: &str| TraceId::of_traceparent(header).map(|id| id.to_string());
         for header in [good.as_str(), &good.replace("-01", "-00"), &format!("{good}-later").replacen("00", "01", 1)] {
             assert_eq!(named(header).as_deref(), Some(trace), "{header}");
+            assert_eq!(TraceId::span_of_traceparent(header), Some("00f067aa0ba902b7"), "{header}");
         }
         for header in [
             "",

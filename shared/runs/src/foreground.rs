@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tracing::Instrument;
 
-use crate::span::span_of;
+use crate::span::attend_span;
 use crate::{Claim, Runtime};
 
 /// How long a foreground whose dispatch nobody claimed uses the short grace.
@@ -38,13 +38,13 @@ impl Attended {
 impl Runtime {
     /// Sees to it that somebody drives a run that was just started. `deadline`: when the invocation is killed.
     pub fn attend(&self, run: Run, deadline: Option<Instant>) -> Attended {
-        let (runtime, span) = (self.clone(), span_of(&run));
+        let (runtime, span) = (self.clone(), attend_span(&run));
         let seeing = async move {
             if let Err(error) = runtime.see_to(&run, deadline).await {
                 tracing::error!(run = %run.run_id, %error, "the run is left to the sweeper");
             }
         };
-        let task = self.0.tasks.spawn(seeing.instrument(span));
+        let task = self.tasks().spawn(seeing.instrument(span));
         Attended { task }
     }
 
@@ -54,7 +54,7 @@ impl Runtime {
         match deadline {
             None => drop(self.attend(run.clone(), None)),
             // A failure is noticed by whoever follows the run, or by the sweeper.
-            Some(_) if durable => drop(self.send(run).instrument(span_of(run)).await),
+            Some(_) if durable => drop(self.send(run).instrument(attend_span(run)).await),
             Some(_) => self.attend(run.clone(), deadline).join().await,
         }
     }

@@ -60,8 +60,10 @@ use tandem_store::Store;
 use tokio_util::task::TaskTracker;
 
 /// Everything that a function or a local process needs to start, drive, watch and recover runs. Cheap to clone.
+///
+/// Its tasks drive runs; they are joined before the invocation, or the process, that they belong to ends.
 #[derive(Clone)]
-pub struct Runtime(Arc<Inner>, Option<TraceId>);
+pub struct Runtime(Arc<Inner>, Option<TraceId>, TaskTracker);
 
 struct Inner {
     store: Store,
@@ -72,8 +74,6 @@ struct Inner {
     dispatch: Option<Arc<dyn Dispatch>>,
     /// The runs that this process holds now.
     driven: Mutex<HashSet<RunId>>,
-    /// Tasks that drive runs: joined before an invocation, or the process, ends.
-    tasks: TaskTracker,
     /// Until when (milliseconds since 1970) the short grace holds, as a dispatch was claimed by nobody.
     short_grace_until: AtomicI64,
 }
@@ -86,15 +86,25 @@ impl Runtime {
         keys: DispatchKeys,
         dispatch: Option<Arc<dyn Dispatch>>,
     ) -> Self {
-        let tasks = TaskTracker::new();
         let (driven, short_grace_until) = (Mutex::default(), AtomicI64::new(0));
-        Runtime(Arc::new(Inner { store, agent, config, keys, dispatch, driven, tasks, short_grace_until }), None)
+        Runtime(
+            Arc::new(Inner { store, agent, config, keys, dispatch, driven, short_grace_until }),
+            None,
+            TaskTracker::new(),
+        )
     }
 
     /// The same; the runs that it starts belong to this trace.
     #[must_use]
     pub fn in_trace(&self, trace: &TraceId) -> Self {
-        Runtime(Arc::clone(&self.0), Some(trace.clone()))
+        Runtime(Arc::clone(&self.0), Some(trace.clone()), self.2.clone())
+    }
+
+    /// The same, with tasks of its own: where one process has several invocations at a time, none of them waits for
+    /// the runs of another.
+    #[must_use]
+    pub fn apart(&self) -> Self {
+        Runtime(Arc::clone(&self.0), self.1.clone(), TaskTracker::new())
     }
 
     pub fn store(&self) -> &Store {
@@ -114,16 +124,16 @@ impl Runtime {
         &self.0.config
     }
 
-    /// The tasks that drive runs in this process.
+    /// The tasks that drive runs here: in this process, or in this invocation where it has a runtime [`apart`](Self::apart).
     pub fn tasks(&self) -> &TaskTracker {
-        &self.0.tasks
+        &self.2
     }
 
     /// Waits until no run is driven here any more; an invocation does so before it returns. New tasks may begin
     /// afterwards.
     pub async fn tasks_done(&self) {
-        self.0.tasks.close();
-        self.0.tasks.wait().await;
-        self.0.tasks.reopen();
+        self.2.close();
+        self.2.wait().await;
+        self.2.reopen();
     }
 }

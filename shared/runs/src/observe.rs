@@ -93,7 +93,7 @@ impl Runtime {
         if let Ok(claim) = claimed {
             let budget = self.budget(HolderKind::Foreground, deadline);
             let runtime = self.clone();
-            self.0.tasks.spawn(async move { runtime.drive(claim, budget).await });
+            self.tasks().spawn(async move { runtime.drive(claim, budget).await });
         }
         Ok(())
     }

@@ -8,6 +8,16 @@ pub(crate) fn span_of(run: &Run) -> Span {
     tracing::info_span!("run", run = %run.run_id, trace_id = run.trace.as_ref().map(TraceId::as_str))
 }
 
+/// What the process that has just started a run does for it.
+pub(crate) fn attend_span(run: &Run) -> Span {
+    tracing::info_span!("attend", run = %run.run_id, trace_id = run.trace.as_ref().map(TraceId::as_str))
+}
+
+/// One dispatch.
+pub(crate) fn dispatch_span(run: &Run) -> Span {
+    tracing::info_span!("dispatch", run = %run.run_id, trace_id = run.trace.as_ref().map(TraceId::as_str))
+}
+
 /// An attempt at a run, by the names that OpenTelemetry has for generative AI.
 pub(crate) fn attempt_span(run: &Run) -> Span {
     tracing::info_span!(

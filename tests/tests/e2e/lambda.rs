@@ -4,12 +4,15 @@
 //! with a kill at its end, and dispatches that come late, twice or never.
 
 mod answers;
+mod cors;
 mod dispatches;
 mod events;
 mod failures;
 mod freezing;
 mod hand_over;
+mod instances;
 mod lines;
+mod traces;
 mod turns;
 
 use std::path::{Path, PathBuf};

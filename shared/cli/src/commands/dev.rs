@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use tandem_embedded::Engine;
-use tandem_http::{App, Hosts, router};
+use tandem_http::{App, Cors, Hosts, router};
 use tandem_runs::{Dispatch, HttpDispatch};
 use tandem_store::Store;
 
@@ -54,8 +54,8 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     })?;
     let must_sign_in = authenticate.must_sign_in();
     let sign_in = SignIn::from_env(tandem_host::env)?;
-    let hosts = Hosts { foreground: true, background: true, cors: true };
-    let app = App { runtime: runtime.clone(), authenticate, hosts };
+    let hosts = Hosts { foreground: true, background: true };
+    let app = App { runtime: runtime.clone(), authenticate, hosts, cors: Cors::Everybody };
     let models: Vec<&str> = runtime.agent().models().names().collect();
     say(format_args!("tandem dev at {url}, data in {}, model {}", args.data.display(), models.join(", ")));
     let ui = built(&args.app);

@@ -1,7 +1,7 @@
 //! `tandem foreground`: the endpoints for people, as a process of its own.
 
 use anyhow::Result;
-use tandem_http::{App, Hosts, router};
+use tandem_http::{App, Cors, Hosts, router};
 
 use crate::commands::SPLIT;
 use crate::output::say;
@@ -25,7 +25,7 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     let runtime = tandem_host::runtime(tandem_host::store().await?, dispatch, keys)?;
     let listener = args.listen.bind().await?;
     say(format_args!("foreground at {}", own_url(&listener)?));
-    let hosts = Hosts { foreground: true, background: false, cors: true };
-    let router = router(App { runtime: runtime.clone(), authenticate, hosts });
+    let hosts = Hosts { foreground: true, background: false };
+    let router = router(App { runtime: runtime.clone(), authenticate, hosts, cors: Cors::Everybody });
     serve(listener, router, args.clients, &runtime).await
 }

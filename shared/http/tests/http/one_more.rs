@@ -67,3 +67,14 @@ async fn one_more_action_is_reached_through_every_surface() {
     let input = &description["components"]["schemas"]["StarEmailInput"];
     assert_eq!(input["properties"]["emailId"]["description"], "The email to mark.");
 }
+
+/// What README.md tells people to write is what is tried here.
+#[test]
+fn the_readme_has_this_action() {
+    let readme = include_str!("../../../../README.md");
+    let [_, told] = readme.split("```rust\n").collect::<Vec<_>>()[..] else { panic!("one block") };
+    let told = told.split("```").next().unwrap();
+    // In the catalogue it is in a module of its own, beside the type of an email's id.
+    let told = told[told.find("/// Mark").unwrap()..].replace("pub(crate) const", "const").replace("EmailId", "String");
+    assert!(include_str!("one_more.rs").contains(&told), "{told}");
+}

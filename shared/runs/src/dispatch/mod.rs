@@ -11,8 +11,10 @@ use std::time::Duration;
 use tandem_auth::SignedDispatch;
 use tandem_protocol::Run;
 use tandem_store::now_ms;
+use tracing::Instrument;
 
 use crate::Runtime;
+use crate::span::dispatch_span;
 
 /// How long a dispatch may take before it counts as failed; whether it arrived is then unknown, and the
 /// version decides.
@@ -36,7 +38,8 @@ impl Runtime {
             return Err(DispatchError("no background is configured".into()));
         };
         let signed = self.0.keys.sign(&run.run_id, run.version, now_ms());
-        let sent = match tokio::time::timeout(TIMEOUT, dispatch.dispatch(&signed)).await {
+        let span = dispatch_span(run);
+        let sent = match tokio::time::timeout(TIMEOUT, dispatch.dispatch(&signed).instrument(span)).await {
             Ok(sent) => sent,
             Err(_) => Err(DispatchError(format!("no answer in {} s", TIMEOUT.as_secs()))),
         };

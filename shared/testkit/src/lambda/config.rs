@@ -19,6 +19,9 @@ pub struct Function {
     pub init_timeout: Duration,
     /// How many processes there may be at once: the reserved concurrency. 0 throttles everything.
     pub max_processes: usize,
+    /// How many invocations one process has at a time. Above 1 it is one of Lambda Managed Instances: the first one is
+    /// kept for all, it is not stopped in between, and not killed at a deadline.
+    pub concurrency: usize,
     /// Whether a process is stopped (SIGSTOP) between its invocations.
     pub freeze: bool,
     /// Whether the function has a Function URL.
@@ -37,6 +40,7 @@ impl Function {
             timeout: Duration::from_secs(75),
             init_timeout: Duration::from_secs(10),
             max_processes: 10,
+            concurrency: 1,
             freeze: true,
             url: false,
             queue: Queue::default(),

@@ -3,7 +3,8 @@
 //! Towards a function it is the Runtime API (`/2018-06-01/runtime/invocation/next` and its answers); towards
 //! clients it is a Function URL that streams, and the Invoke API with a queue behind `Event`. It keeps what Lambda
 //! keeps and emulators do not: one invocation per process at a time, a process that is frozen in between, a real
-//! deadline with a kill at its end, 202 at once for `Event`, and deliveries that come late, twice or never.
+//! deadline with a kill at its end, 202 at once for `Event`, and deliveries that come late, twice or never. With
+//! [`Function::concurrency`] it keeps what Managed Instances do.
 //!
 //! What it does not have: extensions, SnapStart, memory limits, permissions, versions and aliases.
 
@@ -12,6 +13,7 @@ mod event;
 mod failure_queue;
 mod function_url;
 mod host;
+mod instance;
 mod invoke_api;
 mod payload;
 mod pool;

@@ -4,6 +4,8 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
+use super::records::Outcome;
+
 /// An invocation on its way to a process.
 #[derive(Debug)]
 pub(super) struct Job {
@@ -12,6 +14,8 @@ pub(super) struct Job {
     /// `Lambda-Runtime-Deadline-Ms`: milliseconds since 1970.
     pub(super) deadline_ms: u128,
     pub(super) reply: ReplyTo,
+    /// Told when the answer is complete, where the process's next request for work does not say so.
+    pub(super) ended: Option<oneshot::Sender<Outcome>>,
 }
 
 /// Where the one reply to an invocation goes.

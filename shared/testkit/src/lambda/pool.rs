@@ -9,6 +9,7 @@ use tokio::sync::Notify;
 use tokio::time::timeout;
 
 use super::config::Function;
+use super::instance::{self, Instance};
 use super::payload::{Fault, Job, Reply, ReplyTo};
 use super::process::{Process, send};
 use super::records::{Invoker, Outcome, Records, locked};
@@ -24,11 +25,13 @@ pub(super) struct Throttled;
 /// One function's processes.
 #[derive(Debug)]
 pub(super) struct Pool {
-    function: Function,
-    invoke_endpoint: String,
-    records: Arc<Records>,
+    pub(super) function: Function,
+    pub(super) invoke_endpoint: String,
+    pub(super) records: Arc<Records>,
     state: Mutex<State>,
     freed: Notify,
+    /// The way to the one process that has several invocations at a time, once there is one.
+    pub(super) instance: tokio::sync::Mutex<Option<Instance>>,
 }
 
 #[derive(Debug)]
@@ -45,7 +48,7 @@ impl Pool {
     pub(super) fn new(function: Function, invoke_endpoint: String, records: Arc<Records>) -> Self {
         let max_processes = function.max_processes;
         let state = Mutex::new(State { max_processes, idle: Vec::new(), busy: Vec::new(), starting: 0 });
-        Self { function, invoke_endpoint, records, state, freed: Notify::new() }
+        Self { function, invoke_endpoint, records, state, freed: Notify::new(), instance: Default::default() }
     }
 
     /// Hands the payload to a free process, or to a new one, and returns when the response begins.
@@ -55,6 +58,9 @@ impl Pool {
         invoker: Invoker,
         payload: Bytes,
     ) -> Result<Reply, Throttled> {
+        if self.function.concurrency > 1 {
+            return instance::invoke(self, id, invoker, payload).await;
+        }
         if self.all_busy() {
             drop(timeout(TURNAROUND, self.freed.notified()).await);
         }
@@ -96,9 +102,17 @@ impl Pool {
         let mut state = locked(&self.state);
         state.max_processes = 0;
         state.idle.clear();
+        // Where somebody has it, it ends with the pool.
+        drop(self.instance.try_lock().map(|mut instance| instance.take()));
         for pid in &state.busy {
             send(*pid, Signal::KILL);
         }
+    }
+
+    /// When an invocation that begins now is over time, in milliseconds since 1970.
+    pub(super) fn deadline_ms(&self) -> u128 {
+        let deadline = SystemTime::now() + self.function.timeout;
+        deadline.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis()
     }
 
     fn all_busy(&self) -> bool {
@@ -136,9 +150,8 @@ impl Pool {
         };
         process.thaw();
         let record = self.records.start(&id, invoker, process.pid);
-        let deadline = SystemTime::now() + self.function.timeout;
-        let deadline_ms = deadline.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis();
-        process.api.hand(Job { id, payload, deadline_ms, reply });
+        let deadline_ms = self.deadline_ms();
+        process.api.hand(Job { id, payload, deadline_ms, reply, ended: None });
         let outcome = self.finish(process).await;
         self.records.end(record, outcome);
     }
@@ -189,6 +202,18 @@ impl Pool {
         }
         state.idle.push(process);
         self.freed.notify_waiters();
+    }
+
+    /// One more invocation of a process that has several.
+    pub(super) fn begin_one(&self, pid: u32) {
+        locked(&self.state).busy.push(pid);
+    }
+
+    pub(super) fn end_one(&self, pid: u32) {
+        let busy = &mut locked(&self.state).busy;
+        if let Some(at) = busy.iter().position(|busy| *busy == pid) {
+            busy.swap_remove(at);
+        }
     }
 
     fn forget(&self, pid: u32) {

@@ -51,12 +51,13 @@ impl Process {
     }
 
     async fn spawn(function: &Function, invoke_endpoint: &str, records: &Arc<Records>) -> anyhow::Result<Self> {
-        let api = RuntimeApi::start(function_arn(&function.name)).await?;
+        let api = RuntimeApi::start(function_arn(&function.name), function.concurrency > 1).await?;
         let mut command = Command::new(&function.bootstrap);
         command
             .env_clear()
             .envs(std::env::var_os("PATH").map(|path| ("PATH", path)))
             .envs(environment(function, &api, invoke_endpoint))
+            .envs((function.concurrency > 1).then(|| ("AWS_LAMBDA_MAX_CONCURRENCY", function.concurrency.to_string())))
             .envs(&function.env)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -12,7 +12,7 @@ use axum::{Json, Router};
 use futures::StreamExt;
 use serde_json::json;
 use tokio::net::TcpListener;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::AbortHandle;
 
 use super::payload::{ChunkSender, Chunks, Fault, Job, Reply, ReplyTo};
@@ -37,7 +37,8 @@ pub(super) enum Signal {
 }
 
 impl RuntimeApi {
-    pub(super) async fn start(function_arn: String) -> std::io::Result<Self> {
+    /// `shared`: the process has several invocations at a time.
+    pub(super) async fn start(function_arn: String, shared: bool) -> std::io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
         let (jobs, inbox) = mpsc::unbounded_channel();
@@ -46,6 +47,7 @@ impl RuntimeApi {
             function_arn,
             inbox: tokio::sync::Mutex::new(inbox),
             signal,
+            several: shared,
             current: Mutex::default(),
             outcome: Mutex::new(Outcome::Answered),
         });
@@ -70,7 +72,7 @@ impl RuntimeApi {
 
     /// Where to send what became of the invocation, while the process has not answered it.
     pub(super) fn take_reply(&self) -> Option<ReplyTo> {
-        locked(&self.shared.current).take().map(|current| current.reply)
+        locked(&self.shared.current).pop().map(|current| current.reply)
     }
 
     /// How the last invocation that the process finished went; one without an answer has failed.
@@ -89,7 +91,9 @@ struct Shared {
     function_arn: String,
     inbox: tokio::sync::Mutex<mpsc::UnboundedReceiver<Job>>,
     signal: mpsc::UnboundedSender<Signal>,
-    current: Mutex<Option<Current>>,
+    /// Whether it may ask for more before it has answered.
+    several: bool,
+    current: Mutex<Vec<Current>>,
     outcome: Mutex<Outcome>,
 }
 
@@ -103,14 +107,22 @@ impl std::fmt::Debug for Shared {
 struct Current {
     id: String,
     reply: ReplyTo,
+    ended: Option<oneshot::Sender<Outcome>>,
+}
+
+impl Current {
+    fn end(ended: Option<oneshot::Sender<Outcome>>, outcome: Outcome) {
+        let _ = ended.map(|ended| ended.send(outcome));
+    }
 }
 
 impl Shared {
-    /// Only the invocation at hand can be answered, and once.
-    fn take(&self, id: &str, outcome: Outcome) -> Option<ReplyTo> {
-        let current = locked(&self.current).take_if(|current| current.id == id)?;
+    /// Only an invocation at hand can be answered, and once.
+    fn take(&self, id: &str, outcome: Outcome) -> Option<Current> {
+        let mut current = locked(&self.current);
+        let at = current.iter().position(|current| current.id == id)?;
         *locked(&self.outcome) = outcome;
-        Some(current.reply)
+        Some(current.swap_remove(at))
     }
 }
 
@@ -125,7 +137,9 @@ fn router(shared: Arc<Shared>) -> Router {
 
 async fn next(State(shared): State<Arc<Shared>>) -> Response {
     // One that was not answered is dropped here, which its caller notices.
-    drop(locked(&shared.current).take());
+    if !shared.several {
+        locked(&shared.current).clear();
+    }
     drop(shared.signal.send(Signal::Ready));
     let Some(job) = shared.inbox.lock().await.recv().await else {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
@@ -137,7 +151,7 @@ async fn next(State(shared): State<Arc<Shared>>) -> Response {
         ("lambda-runtime-trace-id", format!("Root=1-{};Sampled=0", job.id)),
         ("content-type", "application/json".to_owned()),
     ];
-    *locked(&shared.current) = Some(Current { id: job.id, reply: job.reply });
+    locked(&shared.current).push(Current { id: job.id, reply: job.reply, ended: job.ended });
     (headers, job.payload).into_response()
 }
 
@@ -148,12 +162,15 @@ async fn response(
     headers: HeaderMap,
     body: Body,
 ) -> Response {
-    let Some(reply) = shared.take(&id, Outcome::Answered) else { return unknown_request() };
+    let Some(Current { reply, ended, .. }) = shared.take(&id, Outcome::Answered) else { return unknown_request() };
     let content_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let (sender, chunks) = Chunks::new();
     reply.send(Reply::Response { content_type, body: chunks });
     match pass_on(body, sender).await {
-        Ok(()) => accepted(),
+        Ok(()) => {
+            Current::end(ended, Outcome::Answered);
+            accepted()
+        }
         Err(error) => (StatusCode::BAD_REQUEST, error.to_string()).into_response(),
     }
 }
@@ -168,8 +185,9 @@ async fn pass_on(body: Body, sender: ChunkSender) -> Result<(), axum::Error> {
 }
 
 async fn error(State(shared): State<Arc<Shared>>, Path(id): Path<String>, report: Bytes) -> Response {
-    let Some(reply) = shared.take(&id, Outcome::Failed) else { return unknown_request() };
+    let Some(Current { reply, ended, .. }) = shared.take(&id, Outcome::Failed) else { return unknown_request() };
     reply.send(Reply::Fault(Fault::from_report(&report)));
+    Current::end(ended, Outcome::Failed);
     accepted()
 }
 

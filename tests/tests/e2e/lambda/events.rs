@@ -13,12 +13,12 @@ fn top(path: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
 }
 
-fn event(name: &str) -> Value {
+pub(super) fn event(name: &str) -> Value {
     serde_json::from_str(&std::fs::read_to_string(top("events").join(name)).unwrap()).unwrap()
 }
 
 /// The head and the body of a streamed answer.
-fn split(answer: &[u8]) -> (Value, String) {
+pub(super) fn split(answer: &[u8]) -> (Value, String) {
     let end = answer.windows(8).position(|eight| eight == [0; 8]).expect("a prelude and eight NULs");
     let head = serde_json::from_slice(&answer[..end]).unwrap();
     (head, String::from_utf8(answer[end + 8..].to_vec()).unwrap())

@@ -1,0 +1,93 @@
+// The snippets of README.md and docs/front-end.md, as they stand there, against a server.
+import assert from 'node:assert/strict'
+import { readFile, rm, writeFile } from 'node:fs/promises'
+import { after, before, describe, it } from 'node:test'
+import { EventSource } from 'eventsource'
+import { Chat } from '@ai-sdk/react'
+import { DefaultChatTransport } from 'ai'
+import { words } from './lib/message.mjs'
+import { needsBinary, serve } from './lib/server.mjs'
+import { until } from './lib/until.mjs'
+
+const WORDS = 30
+const TURN = `@say ${WORDS} every 50ms`
+const read = path => readFile(new URL(`../../${path}`, import.meta.url), 'utf8')
+
+/** The one block of a document that has this text. */
+async function block(path, text) {
+  const found = [...(await read(path)).matchAll(/^```(?:ts|js)\n(.*?)^```$/gms)].map(match => match[1])
+  const [only, ...more] = found.filter(code => code.includes(text))
+  assert.ok(only && more.length === 0, `${path} has ${found.length} snippets, and not one with ${text}`)
+  return only
+}
+
+/** What a snippet makes, with these things around it. */
+async function made(code, name, around = {}) {
+  const file = new URL(`./.snippet-${process.pid}-${name}.mjs`, import.meta.url)
+  const [names, values] = [Object.keys(around), Object.values(around)]
+  const imports = code.match(/^import .*$/gm)?.join('\n') ?? ''
+  const body = code.replace(/^import .*$/gm, '')
+  await writeFile(file, `${imports}\nexport default (${names.join(', ')}) => {\n${body}\nreturn ${name}\n}\n`)
+  try {
+    return (await import(file)).default(...values)
+  } finally {
+    await rm(file)
+  }
+}
+
+describe('the snippets of the documents', { skip: needsBinary }, () => {
+  let server
+  before(async () => {
+    // Each answer ends in the midst of the turn.
+    server = await serve({ STREAM_WINDOW_MS: '400' })
+  })
+  after(() => server?.stop())
+
+  /** Says something and waits for the whole answer. */
+  async function whole(chat) {
+    const sent = chat.sendMessage({ text: TURN })
+    await until(() => words(chat.messages.at(-1)).length === WORDS, 'every word', { ms: 20_000 })
+    await sent
+    assert.deepEqual(words(chat.messages.at(-1)), Array.from({ length: WORDS }, (_, n) => `w${n + 1}`))
+  }
+
+  it('useChat with the WorkflowChatTransport', async () => {
+    const code = (await block('README.md', 'new WorkflowChatTransport({')).replaceAll("'/api", `'${server.url}/api`)
+    await whole(new Chat({ id: 't-workflow', transport: await made(code, 'transport') }))
+  })
+
+  it('useChat with the DefaultChatTransport', async () => {
+    const code = (await block('README.md', 'new DefaultChatTransport({')).replaceAll("'/api", `'${server.url}/api`)
+    const useChat = setup => new Chat({ id: 't-default', ...setup })
+    await whole(await made(code, 'chat', { useChat, DefaultChatTransport }))
+  })
+
+  /** Starts a turn and leaves it to the snippet. */
+  async function started() {
+    const headers = { accept: 'application/json' }
+    const answer = await fetch(`${server.url}/api/agent-chat`, { method: 'POST', headers, body: JSON.stringify({ message: TURN }) })
+    return (await answer.json()).runId
+  }
+
+  function complete(chunks) {
+    const said = chunks.filter(chunk => chunk.type === 'text-delta').map(chunk => chunk.delta).join('')
+    assert.deepEqual(said.match(/\bw\d+\b/g), Array.from({ length: WORDS }, (_, n) => `w${n + 1}`))
+    assert.deepEqual([chunks[0].type, chunks.at(-1).type], ['start', 'finish'])
+  }
+
+  it('EventSource', async () => {
+    const watch = await made(await block('docs/front-end.md', 'new EventSource('), 'watch', { EventSource })
+    const chunks = []
+    const source = watch(server.url, await started(), chunk => chunks.push(chunk))
+    await until(() => source.readyState === source.CLOSED, 'the end', { ms: 20_000 })
+    complete(chunks)
+  })
+
+  it('fetch', async () => {
+    const follow = await made(await block('docs/front-end.md', 'async function follow('), 'follow')
+    const chunks = []
+    await follow(server.url, await started(), chunk => chunks.push(chunk))
+    complete(chunks)
+    await assert.rejects(follow(server.url, 'run_unknown', () => {}), /not/)
+  })
+})
