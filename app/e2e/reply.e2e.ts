@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { call } from './lib/api'
 import { expectAccessible, screenshot } from './lib/browser'
 import { isOver, said, say } from './lib/chat'
 import { inBrowser } from './lib/inBrowser'
@@ -166,4 +167,21 @@ test('what others and the agent change is marked with who did it', async () => {
   await fred.page.getByRole('button', { name: 'Archive', exact: true }).last().click()
   await eva.page.getByText(/^fred archived “Icons/).waitFor()
   expect([...eva.complaints, ...fred.complaints]).toEqual([])
+})
+
+test('a reply that somebody began to send and left can be sent by others', async () => {
+  const body = { value: { text: 'We are coming.', sending: true } }
+  await call(tandem.url, '/state/app:inbox/docs/drafts/e-6', { as: 'ann', method: 'PUT', body })
+  const { page, complaints } = await tandem.open('about:blank', { as: 'bo' })
+  await page.clock.install()
+  await page.goto(new URL('inbox/e-6', tandem.url).href)
+  await page.getByText('ann is sending this reply').waitFor()
+  const send = page.getByRole('button', { name: 'Reply', exact: true })
+  expect(await send.isDisabled()).toBe(true)
+  await page.clock.fastForward(21_000)
+  await send.click()
+  await page.getByRole('region', { name: 'Reply of bo' }).getByText('We are coming.').waitFor()
+  await text(page).toBe('')
+  // The action has deleted the draft already.
+  expect(complaints.filter((one) => !/409/.test(one))).toEqual([])
 })

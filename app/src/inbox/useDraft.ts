@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useReducer, useRef } from 'react'
+import { useCallback, useEffect, useReducer, useRef, useState } from 'react'
 import { answer, api, idempotent } from '../api/client'
 import { ProblemError } from '../api/problem'
 import { sayTyping, stopTyping } from '../layout/typing'
@@ -12,6 +12,8 @@ type Stored = { text: string; sending?: boolean }
 
 const PAUSE_MS = 500
 const RETRY_MS = 3000
+/** Who has begun to send, and is not done by then, has gone away in the middle: others may send it. */
+const GIVEN_UP_MS = 20_000
 
 export type DraftEditor = {
   draft: Draft
@@ -99,7 +101,7 @@ export function useDraft(id: string): DraftEditor {
     draft,
     ready: data !== undefined,
     by: doc?.by.user,
-    sending: isRecord(doc?.value) && doc.value.sending === true,
+    sending: useIsBeingSent(doc),
     type: (text) => {
       sayTyping()
       apply({ type: 'typed', text })
@@ -133,6 +135,17 @@ export function useDraft(id: string): DraftEditor {
       if (newest.current.base.rev > 0) await remove(newest.current.base.rev)
     },
   }
+}
+
+function useIsBeingSent(doc: Doc<unknown> | undefined): boolean {
+  const [givenUp, setGivenUp] = useState<number>()
+  const rev = isRecord(doc?.value) && doc.value.sending === true ? doc.rev : undefined
+  useEffect(() => {
+    if (rev === undefined) return
+    const timer = setTimeout(() => setGivenUp(rev), GIVEN_UP_MS)
+    return () => clearTimeout(timer)
+  }, [rev])
+  return rev !== undefined && rev !== givenUp
 }
 
 function versionOf(doc: Doc<unknown> | null | undefined): Version {
