@@ -21,9 +21,12 @@ async function block(path, text) {
   return only
 }
 
+/** A module is read once by its name. */
+let snippets = 0
+
 /** What a snippet makes, with these things around it. */
 async function made(code, name, around = {}) {
-  const file = new URL(`./.snippet-${process.pid}-${name}.mjs`, import.meta.url)
+  const file = new URL(`./.snippet-${process.pid}-${(snippets += 1)}.mjs`, import.meta.url)
   const [names, values] = [Object.keys(around), Object.values(around)]
   const imports = code.match(/^import .*$/gm)?.join('\n') ?? ''
   const body = code.replace(/^import .*$/gm, '')
@@ -76,7 +79,7 @@ describe('the snippets of the documents', { skip: needsBinary }, () => {
   }
 
   it('EventSource', async () => {
-    const watch = await made(await block('docs/front-end.md', 'new EventSource('), 'watch', { EventSource })
+    const watch = await made(await block('docs/front-end.md', 'function watch(url,'), 'watch', { EventSource })
     const chunks = []
     const source = watch(server.url, await started(), chunk => chunks.push(chunk))
     await until(() => source.readyState === source.CLOSED, 'the end', { ms: 20_000 })
@@ -84,10 +87,45 @@ describe('the snippets of the documents', { skip: needsBinary }, () => {
   })
 
   it('fetch', async () => {
-    const follow = await made(await block('docs/front-end.md', 'async function follow('), 'follow')
+    const follow = await made(await block('docs/front-end.md', 'async function follow(url,'), 'follow')
     const chunks = []
     await follow(server.url, await started(), chunk => chunks.push(chunk))
     complete(chunks)
     await assert.rejects(follow(server.url, 'run_unknown', () => {}), /not/)
+  })
+
+  it('EventSource with a ticket', async () => {
+    const headers = { authorization: 'Bearer dev.local.ann' }
+    const shown = []
+    const sources = []
+    // As on a page of the same origin.
+    class AtServer extends EventSource {
+      constructor(path) {
+        super(server.url + path)
+        sources.push(this)
+      }
+    }
+    const around = {
+      headers,
+      show: event => shown.push(event),
+      EventSource: AtServer,
+      fetch: (path, init) => fetch(server.url + path, init),
+    }
+    const follow = await made(await block('docs/front-end.md', 'async function follow(thread)'), 'follow', around)
+    const body = JSON.stringify({ threadId: 't-ticket' })
+    const thread = await fetch(`${server.url}/threads`, { method: 'POST', headers, body })
+    assert.equal(thread.status, 201)
+    try {
+      await follow('t-ticket')
+      await until(() => shown.some(event => event.type === 'ready'), 'the stream')
+      const turn = JSON.stringify({ threadId: 't-ticket', message: TURN })
+      const start = { method: 'POST', headers: { ...headers, accept: 'application/json' }, body: turn }
+      assert.equal((await fetch(`${server.url}/api/agent-chat`, start)).status, 202)
+      const chunks = () => shown.filter(event => event.type === 'chunk').map(event => event.chunk)
+      await until(() => chunks().at(-1)?.type === 'finish', 'the end of the turn', { ms: 20_000 })
+      complete(chunks())
+    } finally {
+      for (const source of sources) source.close()
+    }
   })
 })

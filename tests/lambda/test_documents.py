@@ -66,12 +66,14 @@ class Documents(unittest.TestCase):
             Reader(Path(".")).follow("docs/deploy.md", "ts", "let x = 1")
 
 
+CLIENTS = "tests/clients/documents.test.mjs"
 # A text of a block, and the test that runs it, with a text which that must have.
 BY_OTHERS = {
-    "new WorkflowChatTransport({": ("tests/clients/documents.test.mjs", "README.md"),
-    "new DefaultChatTransport({": ("tests/clients/documents.test.mjs", "README.md"),
-    "new EventSource(": ("tests/clients/documents.test.mjs", "docs/front-end.md"),
-    "async function follow(": ("tests/clients/documents.test.mjs", "docs/front-end.md"),
+    "new WorkflowChatTransport({": (CLIENTS, "'new WorkflowChatTransport({'"),
+    "new DefaultChatTransport({": (CLIENTS, "'new DefaultChatTransport({'"),
+    "function watch(url,": (CLIENTS, "'function watch(url,'"),
+    "async function follow(url,": (CLIENTS, "'async function follow(url,'"),
+    "async function follow(thread)": (CLIENTS, "'async function follow(thread)'"),
     "table.delete_table(": ("tests/lambda/test_operations.py", 'run_command("deploy.md"'),
     "IndexName='due'": ("tests/lambda/test_operations.py", 'run_command("operate.md"'),
     "pub(crate) const ACTION: ActionDef": ("shared/http/tests/http/one_more.rs", "README.md"),
