@@ -1,6 +1,10 @@
 //! The checks with samples, samples cut at every byte, and samples that were changed. `fuzz/` goes on from here.
+//!
+//! `PROPERTY_SECONDS=60` goes on with changed samples, others each time, for so long in each check.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
+
+use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -42,11 +46,17 @@ fn try_out(name: &str, cases: u32) {
     let changes = prop::collection::vec((any::<u8>(), any::<prop::sample::Index>(), words), 1..6);
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases) };
     let input = (prop::sample::select(samples), changes);
-    let tried = TestRunner::new(config).run(&input, |(sample, changes)| {
-        run(&changed(&sample, &changes));
-        Ok(())
-    });
-    tried.unwrap();
+    let seconds = std::env::var("PROPERTY_SECONDS").map_or(0, |seconds| seconds.parse().unwrap());
+    let (began, mut rounds) = (Instant::now(), 0);
+    while rounds == 0 || began.elapsed() < Duration::from_secs(seconds) {
+        let tried = TestRunner::new(config.clone()).run(&input, |(sample, changes)| {
+            run(&changed(&sample, &changes));
+            Ok(())
+        });
+        tried.unwrap();
+        rounds += 1;
+    }
+    println!("{name}: {rounds} rounds of {cases}");
 }
 
 #[test]
