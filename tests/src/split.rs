@@ -73,7 +73,13 @@ impl Split {
     }
 
     async fn serve(&self, name: &str) -> Program {
-        Program::serve(&[name, "--port", "0"], &self.env(), self.dir.path()).await
+        self.serve_with(name, &[]).await
+    }
+
+    /// One more process on this database; `more` wins over what all of them have.
+    pub async fn serve_with(&self, name: &str, more: Env<'_>) -> Program {
+        let env = [self.env(), more.to_vec()].concat();
+        Program::serve(&[name, "--port", "0"], &env, self.dir.path()).await
     }
 
     fn env(&self) -> Vec<(&str, &str)> {

@@ -1106,6 +1106,15 @@ export interface components {
             /** @description `soft_timeout`. */
             reason: string;
         };
+        /** @description Where a run counts as under way, as there was a limit when it was started. Its end takes it out there. */
+        CountedIn: "user" | {
+            tenant: {
+                /** Format: uint8 */
+                shard: number;
+                /** Format: uint8 */
+                of: number;
+            };
+        };
         /** @description A document that was deleted. */
         DeletedDocument: {
             key: string;
@@ -1639,6 +1648,7 @@ export interface components {
              */
             noProgress: number;
             endReason?: components["schemas"]["EndReason"];
+            countedIn?: components["schemas"]["CountedIn"][];
             /** Format: int64 */
             createdAt: number;
             /** Format: int64 */
@@ -2102,6 +2112,20 @@ export interface components {
                 };
             };
         };
+        /** @description `throttled`: Too many requests. */
+        throttled: {
+            headers: {
+                "x-request-id": components["headers"]["RequestId"];
+                "retry-after": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"] & {
+                    /** @enum {unknown} */
+                    code?: "throttled";
+                };
+            };
+        };
         /** @description `timeout`: It took too long. */
         timeout: {
             headers: {
@@ -2282,6 +2306,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["unauthenticated"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
         };
@@ -2410,6 +2435,7 @@ export interface operations {
             409: components["responses"]["conflict.thread_busy"];
             410: components["responses"]["expired"];
             413: components["responses"]["too_large"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
         };
@@ -2462,6 +2488,7 @@ export interface operations {
             400: components["responses"]["invalid_input.invalid_request"];
             401: components["responses"]["unauthenticated"];
             404: components["responses"]["not_found"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
         };
@@ -3237,6 +3264,7 @@ export interface operations {
             400: components["responses"]["invalid_input.invalid_request"];
             401: components["responses"]["unauthenticated"];
             404: components["responses"]["not_found"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
         };
@@ -3272,6 +3300,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             404: components["responses"]["not_found"];
             410: components["responses"]["expired"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
         };
@@ -3326,6 +3355,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             404: components["responses"]["not_found"];
             410: components["responses"]["expired"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
         };
@@ -3404,6 +3434,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             404: components["responses"]["not_found"];
             410: components["responses"]["expired"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
         };
@@ -3458,6 +3489,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             404: components["responses"]["not_found"];
             410: components["responses"]["expired"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
         };
@@ -3511,6 +3543,7 @@ export interface operations {
             409: components["responses"]["conflict"];
             410: components["responses"]["expired"];
             413: components["responses"]["too_large"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
         };
@@ -3593,6 +3626,7 @@ export interface operations {
             400: components["responses"]["invalid_input.invalid_request"];
             401: components["responses"]["unauthenticated"];
             404: components["responses"]["not_found"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
         };
@@ -3650,6 +3684,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             404: components["responses"]["not_found"];
             410: components["responses"]["expired"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
         };
@@ -3714,6 +3749,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             404: components["responses"]["not_found"];
             410: components["responses"]["expired"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
         };
@@ -3760,6 +3796,7 @@ export interface operations {
             400: components["responses"]["invalid_input.invalid_request"];
             401: components["responses"]["unauthenticated"];
             404: components["responses"]["not_found"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
         };
@@ -3821,6 +3858,7 @@ export interface operations {
             404: components["responses"]["not_found"];
             409: components["responses"]["conflict"];
             413: components["responses"]["too_large"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
         };
@@ -3871,6 +3909,7 @@ export interface operations {
             404: components["responses"]["not_found"];
             409: components["responses"]["conflict"];
             413: components["responses"]["too_large"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
         };
@@ -3913,6 +3952,7 @@ export interface operations {
             400: components["responses"]["invalid_input.invalid_request"];
             401: components["responses"]["unauthenticated"];
             404: components["responses"]["not_found"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
         };
@@ -3950,6 +3990,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             404: components["responses"]["not_found"];
             413: components["responses"]["too_large"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
         };
@@ -4001,6 +4042,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_input.invalid_request"];
             401: components["responses"]["unauthenticated"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
         };
@@ -4054,6 +4096,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             409: components["responses"]["conflict"];
             413: components["responses"]["too_large"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
         };
@@ -4094,6 +4137,7 @@ export interface operations {
             400: components["responses"]["invalid_input.invalid_request"];
             401: components["responses"]["unauthenticated"];
             404: components["responses"]["not_found"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
         };
@@ -4123,6 +4167,7 @@ export interface operations {
             403: components["responses"]["forbidden"];
             404: components["responses"]["not_found"];
             409: components["responses"]["conflict.thread_busy"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
         };
@@ -4177,6 +4222,7 @@ export interface operations {
             404: components["responses"]["not_found"];
             409: components["responses"]["conflict"];
             413: components["responses"]["too_large"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
         };
@@ -4214,6 +4260,7 @@ export interface operations {
             400: components["responses"]["invalid_input.invalid_request"];
             401: components["responses"]["unauthenticated"];
             404: components["responses"]["not_found"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
         };
@@ -4265,6 +4312,7 @@ export interface operations {
             400: components["responses"]["invalid_input.invalid_request"];
             401: components["responses"]["unauthenticated"];
             404: components["responses"]["not_found"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
         };

@@ -45,6 +45,9 @@ pub enum ActionError {
     /// The idempotency key was used with another input: choose a new one.
     #[error("this idempotency key was used with another input: choose a new key for a new call")]
     KeyReused,
+    /// As many runs are under way as may be: try again after so many seconds.
+    #[error("{text}")]
+    TooMany { text: &'static str, retry_after: u32 },
     /// The store has no answer: try the same call again.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -71,6 +74,7 @@ impl ActionError {
             ActionError::Cancelled => "cancelled",
             ActionError::InProgress => "in_progress",
             ActionError::KeyReused => "key_reused",
+            ActionError::TooMany { .. } => "throttled",
             ActionError::Store(_) => "store_unavailable",
         }
     }
@@ -84,7 +88,8 @@ impl ActionError {
             | ActionError::Closed
             | ActionError::Unknown
             | ActionError::InProgress
-            | ActionError::KeyReused => false,
+            | ActionError::KeyReused
+            | ActionError::TooMany { .. } => false,
             ActionError::NotFound { .. }
             | ActionError::Forbidden
             | ActionError::Invalid(_)

@@ -52,22 +52,26 @@ impl Turn<'_> {
         self.requests += 1;
         let (run, owner) = (&self.run.run_id, &self.run.owner);
         let payers = [
-            (budgets.run, Account::run(run), "The answer has reached what one answer may cost."),
-            (budgets.user, Account::user(&owner.tenant, &owner.user), YOURS),
-            (budgets.tenant, Account::tenant(&owner.tenant), EVERYBODYS),
+            ("run", budgets.run, Account::run(run), "The answer has reached what one answer may cost."),
+            ("user", budgets.user, Account::user(&owner.tenant, &owner.user), YOURS),
+            ("tenant", budgets.tenant, Account::tenant(&owner.tenant), EVERYBODYS),
         ];
-        let payers = payers.into_iter().filter_map(|(limit, account, text)| Some((limit?, account, text)));
+        let payers =
+            payers.into_iter().filter_map(|(whose, limit, account, text)| Some((whose, limit?, account, text)));
         let name = format!("{run}.{}.{}", self.run.attempt, self.requests);
         let mut held = Held { accounts: Vec::new(), request: name, amount: most(request, price), price };
-        let asked = payers.map(|(limit, account, text)| {
+        let asked = payers.map(|(whose, limit, account, text)| {
             let (store, request, amount) = (&self.agent.store, &held.request, held.amount);
-            async move { (store.hold(&account, request, amount, limit).await, account, text) }
+            async move { (store.hold(&account, request, amount, limit).await, whose, account, text) }
         });
         let (mut stop, mut accounts) = (None, Vec::new());
-        for (hold, account, text) in join_all(asked).await {
+        for (hold, whose, account, text) in join_all(asked).await {
             match hold {
                 Ok(Hold::Held) => {}
-                Ok(Hold::Exhausted) => stop = Some(Stop::Failed(EndReason::SpendingLimit, text.into())),
+                Ok(Hold::Exhausted) => {
+                    tracing::info!(run = %run, budget = whose, "the budget has no room");
+                    stop = Some(Stop::Failed(EndReason::SpendingLimit, text.into()));
+                }
                 Err(error) => stop = stop.or(Some(Stop::Store(error))),
             }
             accounts.push(account);

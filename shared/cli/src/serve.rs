@@ -6,6 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use axum::Router;
 use clap::Args;
+use tandem_http::Pages;
 use tandem_runs::Runtime;
 use tokio::net::TcpListener;
 
@@ -38,6 +39,15 @@ impl Listen {
     pub(crate) async fn bind(self) -> Result<TcpListener> {
         let address = SocketAddr::new(self.host, self.port);
         TcpListener::bind(address).await.with_context(|| format!("{address} cannot be used; choose another --port"))
+    }
+
+    /// Which web pages may call: where nobody signs in, not every page that somebody has open.
+    pub(crate) fn pages(self, must_sign_in: bool) -> Pages {
+        match (must_sign_in, self.is_loopback()) {
+            (true, _) => Pages::Any,
+            (false, true) => Pages::OwnMachine,
+            (false, false) => Pages::OwnHost,
+        }
     }
 
     pub(crate) fn is_loopback(self) -> bool {

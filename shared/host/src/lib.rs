@@ -22,6 +22,7 @@ use tandem_actions::Registry;
 use tandem_agent::{Agent, Limits};
 use tandem_auth::{DispatchKeys, dispatch_keys, is_loopback_url};
 use tandem_model::Models;
+use tandem_protocol::Usage;
 use tandem_runs::{Config, Dispatch, HttpDispatch, LambdaDispatch};
 use tandem_store::Store;
 
@@ -81,6 +82,19 @@ pub fn runtime(store: Store, dispatch: Option<Arc<dyn Dispatch>>, keys: Dispatch
             "There is a budget for models, and MODEL_PRICES does not say what {model} costs: add \
              `{model}=<input>/<output>`, in dollars per million tokens."
         );
+    }
+    if let Some(budget) = config.budgets.run {
+        let answer = Usage { output_tokens: config.max_output_tokens.into(), ..Usage::default() };
+        let prices = models.names().filter_map(|name| Some((name, models.price(name)?.of(&answer))));
+        if let Some((model, most)) = prices.into_iter().find(|(_, most)| *most > budget) {
+            bail!(
+                "BUDGET_RUN_USD has no room for one answer of {model}, so no run could ask it: {} tokens \
+                 (MAX_OUTPUT_TOKENS) cost {}.{:09} dollars. Allow more than that, as what is sent costs too, or set fewer.",
+                config.max_output_tokens,
+                most / 1_000_000_000,
+                most % 1_000_000_000,
+            );
+        }
     }
     let limits =
         Limits { max_steps: config.max_steps, max_output_tokens: config.max_output_tokens, budgets: config.budgets };

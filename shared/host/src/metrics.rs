@@ -56,6 +56,8 @@ const LINES: &[Line] = &[
     Line { says: "dispatch failed", counts: Some("FailedDispatches"), by: None, measures: &[] },
     Line { says: "dispatch refused", counts: Some("RefusedDispatches"), by: None, measures: &[] },
     Line { says: "dispatch given up", counts: Some("GivenUpDispatches"), by: None, measures: &[] },
+    Line { says: "sign-ins refused", counts: None, by: None, measures: &[("RefusedSignIns", COUNT, "count")] },
+    Line { says: "requests throttled", counts: None, by: None, measures: &[("ThrottledRequests", COUNT, "count")] },
     Line {
         says: "swept",
         counts: Some("Sweeps"),

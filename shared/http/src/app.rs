@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::FromRef;
-use axum::middleware::from_fn;
+use axum::middleware::{from_fn, from_fn_with_state};
 use tandem_auth::Authenticate;
 use tandem_runs::Runtime;
 use tokio::time::Instant;
 
-use crate::{ApiError, Cors, request, routes};
+use crate::{ApiError, Cors, Pages, pages, request, routes};
 
 /// What every route shares.
 #[derive(Clone)]
@@ -27,6 +27,8 @@ pub struct Hosts {
     pub foreground: bool,
     /// The endpoint for signed dispatches.
     pub background: bool,
+    /// Which web pages may call.
+    pub pages: Pages,
 }
 
 /// When the invocation that serves a request is killed; an extension of the request on Lambda, absent elsewhere.
@@ -47,6 +49,7 @@ pub fn router(app: App) -> Router {
     let router = router
         .fallback(|| async { ApiError::not_found("There is no such path; GET /openapi.json lists those that are.") })
         .method_not_allowed_fallback(|| async { ApiError::method_not_allowed() })
+        .layer(from_fn_with_state(hosts.pages, pages::check))
         .layer(from_fn(request::identify))
         .with_state(app);
     match cors {

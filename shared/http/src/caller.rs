@@ -4,6 +4,7 @@ use axum::extract::FromRequestParts;
 use axum::http::Method;
 use axum::http::header::{ACCEPT, AUTHORIZATION};
 use axum::http::request::Parts;
+use tandem_auth::AuthError;
 use tandem_protocol::{Caller as Door, Code, Principal, Problem};
 use tandem_runs::Runtime;
 use tandem_store::now_ms;
@@ -11,7 +12,17 @@ use tokio::time::Instant;
 
 use crate::request::RequestId;
 use crate::routes::tickets;
+use crate::tally::Tally;
 use crate::{ApiError, App, Deadline};
+
+static REFUSED: Tally = Tally::new();
+
+/// Nobody was let in.
+fn tell_refused() {
+    if let Some(count) = REFUSED.add(Instant::now().into_std()) {
+        tracing::info!(count, "sign-ins refused");
+    }
+}
 
 /// The authenticated caller; the first thing that a route asks for.
 pub(crate) struct Caller(pub(crate) Principal);
@@ -31,14 +42,24 @@ impl FromRequestParts<App> for Caller {
             && let Some(ticket) = ticket_of(parts)
         {
             let principal = app.runtime.keys().open_ticket(&ticket, parts.uri.path(), now_ms());
-            return principal.map(Caller).ok_or_else(|| {
+            let Some(principal) = principal else {
+                tell_refused();
                 let detail =
                     "The ticket is older than a minute, or not for this path: ask for another with POST /tickets.";
-                ApiError::new(Code::Unauthenticated, detail)
-            });
+                return Err(ApiError::new(Code::Unauthenticated, detail));
+            };
+            app.runtime.admit(&principal).await?;
+            return Ok(Caller(principal));
         }
         let principal = app.authenticate.authenticate(header).await;
-        principal.map(Caller).map_err(|error| ApiError(Box::new(Problem::from(error))))
+        let principal = principal.map_err(|error| {
+            if matches!(error, AuthError::Unauthenticated { .. }) {
+                tell_refused();
+            }
+            ApiError(Box::new(Problem::from(error)))
+        })?;
+        app.runtime.admit(&principal).await?;
+        Ok(Caller(principal))
     }
 }
 

@@ -1,10 +1,14 @@
 //! Problems as responses. The request's id is added, and the body written, in one place: `request::identify`.
 
+use std::time::Instant;
+
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use tandem_protocol::{Code, Problem};
-use tandem_runs::{AbortError, StartError, ThreadError};
+use tandem_runs::{AbortError, NotAdmitted, StartError, ThreadError, TooMany};
 use tandem_store::{StateError, StoreError};
+
+use crate::tally::Tally;
 
 /// A refusal or a failure of a route.
 #[derive(Debug)]
@@ -122,7 +126,28 @@ impl From<StartError> for ApiError {
             }
             StartError::NotAsked(text) => Self::new(Code::Conflict, text),
             StartError::UnknownModel(text) => Self::invalid("/model", text),
+            StartError::TooMany(too_many) => too_many.into(),
             StartError::Store(error) => error.into(),
+        }
+    }
+}
+
+static THROTTLED: Tally = Tally::new();
+
+impl From<TooMany> for ApiError {
+    fn from(TooMany { text, retry_after }: TooMany) -> Self {
+        if let Some(count) = THROTTLED.add(Instant::now()) {
+            tracing::info!(count, "requests throttled");
+        }
+        ApiError(Box::new(Problem { retry_after: Some(retry_after), ..Problem::new(Code::Throttled, text) }))
+    }
+}
+
+impl From<NotAdmitted> for ApiError {
+    fn from(error: NotAdmitted) -> Self {
+        match error {
+            NotAdmitted::TooMany(too_many) => too_many.into(),
+            NotAdmitted::Store(error) => error.into(),
         }
     }
 }

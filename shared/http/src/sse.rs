@@ -7,7 +7,7 @@ use axum::http::{HeaderValue, Response, StatusCode, header};
 use bytes::{BufMut, Bytes, BytesMut};
 use futures::stream;
 use tandem_protocol::{Run, RunId, Seq, ThreadId};
-use tandem_runs::{Attended, Follower, Runtime};
+use tandem_runs::{Attended, Follower, OpenStream, Runtime};
 use tandem_store::Frame;
 use tokio::time::Instant;
 
@@ -31,6 +31,8 @@ pub(crate) struct EventStream {
     pub(crate) prelude: Vec<String>,
     /// Sent after the terminal chunk and before `[DONE]`, where a stock client needs one more chunk.
     pub(crate) epilogue: Option<&'static str>,
+    /// Counts while it lasts.
+    pub(crate) open: OpenStream,
 }
 
 impl EventStream {
@@ -53,6 +55,7 @@ impl EventStream {
             quiet_until: now + config.keep_alive,
             failed_reads: 0,
             phase: Phase::Opening,
+            _open: self.open,
         };
         let body = Body::from_stream(stream::unfold(state, |state| async move {
             let (bytes, state) = state.next().await?;
@@ -135,6 +138,8 @@ struct State {
     quiet_until: Instant,
     failed_reads: u32,
     phase: Phase,
+    /// Counts until the response ends.
+    _open: OpenStream,
 }
 
 impl State {

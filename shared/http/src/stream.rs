@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::http::Response;
 use bytes::Bytes;
-use tandem_runs::Runtime;
+use tandem_runs::{OpenStream, Runtime};
 use tandem_store::{StateError, StoreError};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout_at};
@@ -47,7 +47,12 @@ impl From<StateError> for Stop {
 }
 
 /// A response that follows `source` for one window. `deadline`: when this invocation is killed, if it is one.
-pub(crate) fn follow(runtime: &Runtime, deadline: Option<Instant>, source: impl Source) -> Response<Body> {
+pub(crate) fn follow(
+    runtime: &Runtime,
+    deadline: Option<Instant>,
+    source: impl Source,
+    open: OpenStream,
+) -> Response<Body> {
     // Two batches at most wait for a client.
     let (sender, receiver) = mpsc::channel(2);
     let runtime = runtime.clone();
@@ -58,7 +63,7 @@ pub(crate) fn follow(runtime: &Runtime, deadline: Option<Instant>, source: impl 
         // An error is the end of the window.
         let _ = timeout_at(window, pump.run()).await;
         let Pump { source, sender, .. } = pump;
-        drop(source);
+        drop((source, open));
         if deadline.is_some() {
             // On Lambda nothing may be left running when the body ends: it would thaw in another invocation.
             runtime.tasks_done().await;

@@ -44,6 +44,8 @@ pub enum ConfigError {
         "MODEL_PRICES has `{0}`: use `<model>=<input>/<output>` in dollars per million tokens, with commas between models"
     )]
     NotAPrice(String),
+    #[error("MODEL_PRICES says twice what {0} costs: leave one of them out")]
+    TwoPrices(String),
     #[error("{present} is set and {absent} is not: set both, or neither")]
     Half { present: &'static str, absent: &'static str },
 }
@@ -88,8 +90,14 @@ impl Models {
         let prices = set("MODEL_PRICES").unwrap_or_default();
         let prices = prices.split(',').map(str::trim).filter(|price| !price.is_empty());
         let prices = prices.map(|text| Price::parse(text).ok_or_else(|| ConfigError::NotAPrice(text.to_owned())));
+        let prices = prices.collect::<Result<Vec<_>, _>>()?;
+        let twice =
+            prices.iter().enumerate().find(|(n, (model, _))| prices[..*n].iter().any(|(other, _)| other == model));
+        if let Some((_, (model, _))) = twice {
+            return Err(ConfigError::TwoPrices(model.clone()));
+        }
         let models = Self::new(makers.make("MODEL", &default)?, others);
-        Ok(Self { prices: prices.collect::<Result<_, _>>()?, ..models })
+        Ok(Self { prices, ..models })
     }
 
     /// The model of that name, or the default.

@@ -23,6 +23,6 @@ pub use principal::{Caller, Principal};
 pub use problem::{Code, Fault, Problem};
 pub use request::{AgentChat, AgentChatError, ApprovalAnswer, MAX_MESSAGE_BYTES, ThreadChoice, Trigger};
 pub use request_body::{AgentChatBody, AiSdkBody, NativeBody, SentMessage, SentTrigger, UserMessage, WhenBusy};
-pub use run::{EndReason, Run, RunStatus, Seq};
+pub use run::{CountedIn, EndReason, Run, RunStatus, Seq};
 pub use trace::{NoTraceId, TraceId};
 pub use transcript::{Approval, CallState, End, Part, Step, ToolCall, Transcript};

@@ -135,6 +135,16 @@ impl EndReason {
     }
 }
 
+/// Where a run counts as under way, as there was a limit when it was started. Its end takes it out there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CountedIn {
+    /// The number of its owner.
+    User,
+    /// One of the numbers that a tenant has, so that many people do not wait for each other.
+    Tenant { shard: u8, of: u8 },
+}
+
 /// The run record, under 1 KB. Times are milliseconds since 1970; they are shown and used to find
 /// candidates for recovery, never compared to decide who holds the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -179,6 +189,8 @@ pub struct Run {
     pub no_progress: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_reason: Option<EndReason>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub counted_in: Vec<CountedIn>,
     pub created_at: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<i64>,

@@ -3,8 +3,9 @@
 use serde_json::Value;
 use tandem_actions::{ActionError, IdempotencyKey};
 use tandem_protocol::{Caller, Principal, Run};
-use tandem_store::{ActionCall, Input, new_id, now_ms};
+use tandem_store::{ActionCall, ActionRefused, Input, new_id, now_ms};
 
+use crate::admission::TooMany;
 use crate::born::{name_from, run_id, unclaimed};
 use crate::{Runtime, Started};
 
@@ -31,13 +32,22 @@ impl Runtime {
         let now = now_ms();
         let due_at = now + self.0.config.limits.due_ahead_ms;
         let (action, trace) = (Some(name.to_owned()), self.1.clone());
-        let run = Run { action, trace, ..unclaimed(&id, principal, now, due_at) };
+        let most = self.0.config.most.runs;
+        let run =
+            Run { action, trace, counted_in: most.counted_in(principal), ..unclaimed(&id, principal, now, due_at) };
         let action = ActionCall { name: name.to_owned(), input: json, caller };
         let asked =
             Input { text: String::new(), model: None, message_n: 0, decisions: Vec::new(), action: Some(action) };
-        let Err(found) = self.0.store.start_action(&run, &asked).await? else {
-            tracing::info!(run = %run.run_id, action = name, "started");
-            return Ok(Started { run, fresh: true });
+        let found = match self.0.store.start_action(&run, &asked, most).await? {
+            Ok(()) => {
+                tracing::info!(run = %run.run_id, action = name, "started");
+                return Ok(Started { run, fresh: true });
+            }
+            Err(ActionRefused::Full(full)) => {
+                let TooMany { text, retry_after } = full.into();
+                return Err(ActionError::TooMany { text, retry_after });
+            }
+            Err(ActionRefused::Exists(found)) => *found,
         };
         let stored = self.0.store.input(&found.run_id).await?.and_then(|stored| stored.action);
         match stored.map(|stored| stored.input()).transpose()? {

@@ -5,9 +5,10 @@ use serde_json::Value;
 use tandem_actions::ActionError;
 use tandem_protocol::{AgentChat, ApprovalAnswer, Caller, MessageId, Principal, Run, RunId, ToolCallId};
 use tandem_store::{
-    Decision, Input, PendingApproval, StartWrite, StoreError, Thread, Turn, TurnBefore, new_id, now_ms,
+    Decision, Input, PendingApproval, StartRefused, StartWrite, StoreError, Thread, Turn, TurnBefore, new_id, now_ms,
 };
 
+use crate::admission::TooMany;
 use crate::born::{run_id, unclaimed};
 use crate::weigh::{Verdict, weigh};
 use crate::{Runtime, StartError, Started};
@@ -49,6 +50,9 @@ pub enum DecideError {
     /// The input that is approved does not fit the action.
     #[error(transparent)]
     Input(ActionError),
+    /// There is no room for the run that would go on.
+    #[error(transparent)]
+    TooMany(#[from] TooMany),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -88,10 +92,14 @@ impl Runtime {
                 }
                 Verdict::Start(approvals) => {
                     let write = self.next_run(by, run, thread, turn, approvals).await?;
-                    if store.start_run(&write, None).await?.is_ok() {
-                        tracing::info!(run = %write.run.run_id, continues = %run.run_id, "started");
-                        let next = Some(Started { run: write.run, fresh: true });
-                        return Ok(Decided { approved: answer.approved, pending: 0, next });
+                    match store.start_run(&write, None).await? {
+                        Ok(()) => {
+                            tracing::info!(run = %write.run.run_id, continues = %run.run_id, "started");
+                            let next = Some(Started { run: write.run, fresh: true });
+                            return Ok(Decided { approved: answer.approved, pending: 0, next });
+                        }
+                        Err(StartRefused { full: Some(full), .. }) => return Err(TooMany::from(full).into()),
+                        Err(_) => {}
                     }
                 }
             }
@@ -161,12 +169,14 @@ impl Runtime {
         thread.no_longer_awaits();
         // With the rights of who asked, as they are now where it is they who answer.
         let owner = if by.user == before.owner.user { by } else { &before.owner };
+        let most = self.0.config.most.runs;
         let run = Run {
             thread_id: before.thread_id.clone(),
             turn_id: before.turn_id.clone(),
             continues: Some(before.run_id.clone()),
             message_id: before.message_id.clone(),
             trace: self.1.clone(),
+            counted_in: most.counted_in(owner),
             ..unclaimed(&run_id, owner, now, now + self.0.config.limits.due_ahead_ms)
         };
         Ok(StartWrite {
@@ -183,6 +193,7 @@ impl Runtime {
                 ..turn
             },
             user_message: None,
+            most,
         })
     }
 
@@ -207,6 +218,7 @@ impl Runtime {
             let answer = Answer { approved: *approved, input: None, reason: reason.clone() };
             let decided = self.decide(by, &asked, call, &answer).await.map_err(|error| match error {
                 DecideError::Store(error) => StartError::Store(error),
+                DecideError::TooMany(too_many) => StartError::TooMany(too_many),
                 other => StartError::NotAsked(other.to_string()),
             })?;
             next = decided.next;

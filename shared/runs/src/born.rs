@@ -35,6 +35,7 @@ pub(crate) fn unclaimed(run_id: &RunId, owner: &Principal, now: i64, due_at: i64
         handed_over: false,
         no_progress: 0,
         end_reason: None,
+        counted_in: Vec::new(),
         created_at: now,
         ended_at: None,
         due_at: Some(due_at),

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use tandem_agent::Budgets;
+use tandem_store::MostRuns;
 
+use crate::admission::Most;
 use crate::state::Limits;
 
 /// Times and limits. The defaults are those of production.
@@ -31,6 +33,8 @@ pub struct Config {
     pub max_output_tokens: u32,
     /// What may be spent on models.
     pub budgets: Budgets,
+    /// What people may do at a time.
+    pub most: Most,
     /// Origins of pages, besides those of this machine, whose scripts may call `/mcp`: `https://host` or
     /// `https://host:port`.
     pub mcp_origins: Vec<String>,
@@ -58,6 +62,7 @@ impl Default for Config {
             max_steps: 50,
             max_output_tokens: 8_192,
             budgets: Budgets::default(),
+            most: Most::default(),
             mcp_origins: Vec::new(),
             limits: Limits::default(),
         }
@@ -104,6 +109,12 @@ impl Config {
             run: dollars(lookup, "BUDGET_RUN_USD")?,
             user: dollars(lookup, "BUDGET_USER_DAILY_USD")?,
             tenant: dollars(lookup, "BUDGET_TENANT_DAILY_USD")?,
+        };
+        config.most = Most {
+            runs: MostRuns { user: most(lookup, "MAX_RUNS_PER_USER")?, tenant: most(lookup, "MAX_RUNS_PER_TENANT")? },
+            user_requests: most(lookup, "MAX_REQUESTS_PER_USER")?,
+            tenant_requests: most(lookup, "MAX_REQUESTS_PER_TENANT")?,
+            user_streams: most(lookup, "MAX_STREAMS_PER_USER")?.unwrap_or(config.most.user_streams),
         };
         config.mcp_origins = origins(lookup("MCP_ALLOWED_ORIGINS").as_deref().unwrap_or_default())?;
         config.limits.max_continuations = number(lookup, "MAX_CONTINUATIONS", config.limits.max_continuations)?;
@@ -152,6 +163,16 @@ fn dollars(lookup: &dyn Fn(&str) -> Option<String>, name: &str) -> Result<Option
     let refused =
         || ConfigError(format!("{name} is {text:?}: set it to an amount of dollars such as 2.50, or leave it out."));
     nano().map(Some).ok_or_else(refused)
+}
+
+/// A limit; none where nothing is set. Nobody could do anything with 0.
+fn most(lookup: &dyn Fn(&str) -> Option<String>, name: &str) -> Result<Option<u32>, ConfigError> {
+    let Some(text) = lookup(name).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty()) else {
+        return Ok(None);
+    };
+    let limit = text.parse().ok().filter(|limit| *limit > 0);
+    let refused = || ConfigError(format!("{name} is {text:?}: set it to a whole number from 1, or leave it out."));
+    limit.map(Some).ok_or_else(refused)
 }
 
 /// A list with commas. An origin is a scheme and a host, perhaps a port, and nothing after it.
@@ -208,6 +229,8 @@ mod tests {
             (vec![("BUDGET_RUN_USD", "-1")], ["BUDGET_RUN_USD", "2.50"]),
             (vec![("BUDGET_USER_DAILY_USD", "0.0000000001")], ["BUDGET_USER_DAILY_USD", "2.50"]),
             (vec![("BUDGET_TENANT_DAILY_USD", "99999999999")], ["BUDGET_TENANT_DAILY_USD", "2.50"]),
+            (vec![("MAX_RUNS_PER_USER", "0")], ["MAX_RUNS_PER_USER", "from 1"]),
+            (vec![("MAX_REQUESTS_PER_TENANT", "many")], ["MAX_REQUESTS_PER_TENANT", "from 1"]),
             (vec![("AGENT_CHAT_DURABLE_BACKGROUND", "maybe")], ["AGENT_CHAT_DURABLE_BACKGROUND", "true or false"]),
             (vec![("MCP_ALLOWED_ORIGINS", "https://a.example, b.example")], ["MCP_ALLOWED_ORIGINS", "\"b.example\""]),
             (

@@ -4,6 +4,7 @@
 
 mod abort;
 mod action;
+mod admission;
 mod ahead;
 mod approve;
 mod background;
@@ -33,6 +34,7 @@ mod undelivered;
 mod weigh;
 
 pub use abort::AbortError;
+pub use admission::{Most, NotAdmitted, OpenStream, TooMany};
 pub use approve::{Answer, DecideError, Decided};
 pub use background::Processed;
 pub use claim::Claim;
@@ -76,6 +78,8 @@ struct Inner {
     driven: Mutex<HashSet<RunId>>,
     /// Until when (milliseconds since 1970) the short grace holds, as a dispatch was claimed by nobody.
     short_grace_until: AtomicI64,
+    /// What people do at the moment.
+    seen: admission::Seen,
 }
 
 impl Runtime {
@@ -86,9 +90,9 @@ impl Runtime {
         keys: DispatchKeys,
         dispatch: Option<Arc<dyn Dispatch>>,
     ) -> Self {
-        let (driven, short_grace_until) = (Mutex::default(), AtomicI64::new(0));
+        let (driven, short_grace_until, seen) = (Mutex::default(), AtomicI64::new(0), admission::Seen::default());
         Runtime(
-            Arc::new(Inner { store, agent, config, keys, dispatch, driven, short_grace_until }),
+            Arc::new(Inner { store, agent, config, keys, dispatch, driven, short_grace_until, seen }),
             None,
             TaskTracker::new(),
         )

@@ -1,9 +1,10 @@
 //! Starting a turn: what the request means for the thread as it is, and the transaction that makes it so.
 
 use tandem_protocol::{AgentChat, Principal, Run, RunId, ThreadChoice, ThreadId, Transcript, Trigger, TurnId};
-use tandem_store::{StartWrite, StoreError, Thread, TurnItem, new_id};
+use tandem_store::{StartRefused, StartWrite, StoreError, Thread, TurnItem, new_id};
 
 use crate::Runtime;
+use crate::admission::TooMany;
 use crate::born::name_from;
 use crate::end::Ending;
 use crate::plan::{Plan, plan};
@@ -41,6 +42,9 @@ pub enum StartError {
     /// The message that is answered asks nothing, or the conversation has gone on without the answer.
     #[error("{0}")]
     NotAsked(String),
+    /// The person, or the tenant, has as many runs under way as they may.
+    #[error(transparent)]
+    TooMany(#[from] TooMany),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -61,6 +65,7 @@ impl Runtime {
             due_ahead_ms: self.0.config.limits.due_ahead_ms,
             run_expiry: self.0.store.run_expiry(),
             trace: self.1.clone(),
+            most: self.0.config.most.runs,
         };
         for _ in 0..TRIES {
             let (thread, turn) =
@@ -91,10 +96,12 @@ impl Runtime {
                 }
                 Plan::Run(wanted) => {
                     let write = write(principal, chat, &turn_id, thread, wanted, stop.as_ref(), with())?;
-                    if self.0.store.start_run(&write, None).await?.is_ok() {
-                        return Ok(started(write));
+                    match self.0.store.start_run(&write, None).await? {
+                        Ok(()) => return Ok(started(write)),
+                        Err(StartRefused { full: Some(full), .. }) => return Err(TooMany::from(full).into()),
+                        // Lost a race: what is there now decides.
+                        Err(_) => {}
                     }
-                    // Lost a race: what is there now decides.
                 }
                 Plan::Interrupt(active, wanted) => {
                     let write = write(principal, chat, &turn_id, thread, wanted, stop.as_ref(), with())?;
@@ -124,10 +131,11 @@ impl Runtime {
 
     /// Ends the run that is under way and starts the new one, both or neither. `false`: the thread or the turn is not as
     /// it was read, or the run has just ended by itself.
-    async fn start_instead(&self, active: &RunId, write: &StartWrite) -> Result<bool, StoreError> {
+    async fn start_instead(&self, active: &RunId, write: &StartWrite) -> Result<bool, StartError> {
         let store = &self.0.store;
         let Some(run) = store.run(active).await? else {
-            return Err(StoreError::Corrupt { key: active.to_string(), detail: "the active run is not there".into() });
+            let detail = "the active run is not there".into();
+            return Err(StoreError::Corrupt { key: active.to_string(), detail }.into());
         };
         let mut leaving = self.leaving(&run).await?;
         loop {
@@ -139,6 +147,7 @@ impl Runtime {
                     return Ok(true);
                 }
                 Err(refused) if refused.thread_changed || refused.turn_changed => return Ok(false),
+                Err(StartRefused { full: Some(full), .. }) => return Err(TooMany::from(full).into()),
                 // Its holder wrote meanwhile.
                 Err(refused) => {
                     if !self.look_again(&mut leaving, refused.settled).await? {

@@ -4,7 +4,7 @@ use tandem_protocol::{
     AgentChat, EndReason, MessageId, Principal, Run, RunStatus, ThreadChoice, ThreadId, TraceId, TurnId, UserId,
 };
 use tandem_store::{
-    Input, Message, MessageBody, StartWrite, StoreError, Thread, Turn, TurnBefore, TurnStop, new_id, now_ms,
+    Input, Message, MessageBody, MostRuns, StartWrite, StoreError, Thread, Turn, TurnBefore, TurnStop, new_id, now_ms,
 };
 
 use crate::born::{run_id, unclaimed};
@@ -20,6 +20,8 @@ pub(crate) struct With {
     /// When a run that ends now expires.
     pub(crate) run_expiry: i64,
     pub(crate) trace: Option<TraceId>,
+    /// What may be under way at a time.
+    pub(crate) most: MostRuns,
 }
 
 pub(crate) fn write(
@@ -56,6 +58,7 @@ pub(crate) fn write(
         thread_id: Some(thread.thread.clone()),
         turn_id: Some(turn_id.clone()),
         trace: with.trace,
+        counted_in: if stopped { Vec::new() } else { with.most.counted_in(principal) },
         ..unclaimed(&run_id, principal, now, now + with.due_ahead_ms)
     };
     let run = if stopped { aborted(run, with.run_expiry) } else { run };
@@ -86,6 +89,7 @@ pub(crate) fn write(
             (None, None) => TurnBefore::Nothing,
         },
         user_message,
+        most: with.most,
     })
 }
 

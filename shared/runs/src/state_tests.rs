@@ -21,6 +21,7 @@ fn run() -> Run {
         handed_over: false,
         no_progress: 0,
         end_reason: None,
+        counted_in: Vec::new(),
         created_at: 0,
         ended_at: None,
         due_at: Some(30_000),

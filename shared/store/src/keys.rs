@@ -55,6 +55,26 @@ pub(crate) fn tenant_spending(tenant: &TenantId, day: i64) -> Key {
     key(format!("SPENDING#{tenant}"), format!("DAY#{day}"))
 }
 
+/// How many runs of a person are under way.
+pub(crate) fn user_runs(tenant: &TenantId, user: &UserId) -> Key {
+    key(format!("UNDERWAY#{tenant}#{user}"), "USER")
+}
+
+/// One of the numbers of how many runs of a tenant are under way.
+pub(crate) fn tenant_runs(tenant: &TenantId, shard: u8, of: u8) -> Key {
+    key(format!("UNDERWAY#{tenant}#{shard}"), format!("TENANT#{of}"))
+}
+
+/// How many requests of a person there have been in a minute, counted from 1970.
+pub(crate) fn user_requests(tenant: &TenantId, user: &UserId, minute: i64) -> Key {
+    key(format!("REQUESTS#{tenant}#{user}"), format!("USER#{minute}"))
+}
+
+/// One of the numbers of how many requests of a tenant there have been in a minute.
+pub(crate) fn tenant_requests(tenant: &TenantId, shard: u8, of: u8, minute: i64) -> Key {
+    key(format!("REQUESTS#{tenant}#{shard}"), format!("TENANT#{of}#{minute}"))
+}
+
 /// Sort key of the frame that begins at `first`.
 pub(crate) fn frame_sort(first: Seq) -> String {
     format!("LOG#{first:012}")

@@ -19,6 +19,7 @@ mod log_writer;
 mod messages;
 mod outcomes;
 mod removal;
+mod requests;
 mod runs;
 mod spending;
 mod start;
@@ -28,6 +29,8 @@ mod thread_list;
 mod thread_watch;
 mod threads;
 mod turns;
+mod under_way;
+mod update;
 mod watch;
 mod write;
 
@@ -40,9 +43,10 @@ pub use log::{Append, Frame, LogPage, MAX_CHUNK_BYTES, MAX_FRAME_BYTES, StoredCh
 pub use log_writer::{AppendError, LogWriter};
 pub use messages::{Message, MessageBody};
 pub use outcomes::Outcome;
+pub use requests::Asking;
 pub use runs::{DueRun, EndWrite, RunEnd, RunWrite};
 pub use spending::{Account, Hold};
-pub use start::{StartRefused, StartWrite, TurnBefore};
+pub use start::{ActionRefused, StartRefused, StartWrite, TurnBefore};
 pub use state::{
     Attached, Author, CallPart, Change, Commit, Document, List, MAX_ACTIVITY_BYTES, MAX_COMMIT_BYTES, MAX_DOCUMENTS,
     MAX_KEY_BYTES, MAX_STATE_FRAME_BYTES, MAX_VALUE_BYTES, OnCommit, PRESENCE_TTL, Present, Progress, ProgressPart,
@@ -53,6 +57,7 @@ pub use thread_list::ThreadList;
 pub use thread_watch::ThreadWatch;
 pub use threads::{AnsweredCall, Page, Thread};
 pub use turns::{Decision, PendingApproval, Turn, TurnItem, TurnStop};
+pub use under_way::MostRuns;
 pub use write::Pause;
 
 use aws_sdk_dynamodb::Client;

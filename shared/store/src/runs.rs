@@ -98,6 +98,7 @@ impl Store {
                 operations.push(self.ask_operation(next, &keys::turn(tenant, thread, turn), end.asks)?);
             }
         }
+        self.counts(None, Some(next)).push_to(&mut operations);
         match self.transact(operations).await? {
             Transacted::Committed => {
                 self.ended(end);

@@ -5,22 +5,18 @@
 //! know their own earlier success, one plain update each, and two accounts never get into each other's way. Where a holder
 //! dies between the two the request stays paid in full: nobody knows what the provider counted.
 
-use aws_sdk_dynamodb::error::ProvideErrorMetadata;
-use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
-use aws_sdk_dynamodb::types::ReturnValuesOnConditionCheckFailure;
+use std::collections::BTreeMap;
+
 use tandem_protocol::{RunId, TenantId, UserId};
 
-use crate::error::is_passing;
-use crate::items::{Item, key_item, n, number};
+use crate::items::{n, number};
 use crate::keys::{self, Key};
-use crate::write::Pause;
+use crate::update::Update;
 use crate::{Store, StoreError, now_ms};
 
 /// How long an account is kept, in seconds: whoever pays the bill looks back for a month.
 const KEEP_SECONDS: i64 = 40 * 24 * 3600;
 const DAY_MS: i64 = 24 * 3600 * 1000;
-/// How often an update that meets a passing failure is sent again.
-const TRIES: u32 = 8;
 
 /// Who pays. Amounts are nano-dollars.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,7 +57,7 @@ impl Store {
             values: vec![(":amount", n(amount)), (":room", n(room)), (":expires", n(now_ms() / 1000 + KEEP_SECONDS))],
             names: vec![("#used", "used".into()), ("#held", held(request)), ("#expires", "expires_at".into())],
         };
-        match self.update(account, update).await? {
+        match self.update_if(&account.0, update).await? {
             None => Ok(Hold::Held),
             // Our own earlier success.
             Some(before) if before.contains_key(&held(request)) => Ok(Hold::Held),
@@ -78,7 +74,7 @@ impl Store {
             values: vec![(":difference", n(difference))],
             names: vec![("#used", "used".into()), ("#held", held(request))],
         };
-        self.update(account, update).await.map(drop)
+        self.update_if(&account.0, update).await.map(drop)
     }
 
     /// What an account has paid and holds.
@@ -89,48 +85,15 @@ impl Store {
 
     /// What an account holds for requests that are under way, or whose holder died.
     pub async fn held(&self, account: &Account) -> Result<u64, StoreError> {
+        Ok(self.holds(account).await?.values().sum())
+    }
+
+    /// The same by the names of the requests.
+    pub async fn holds(&self, account: &Account) -> Result<BTreeMap<String, u64>, StoreError> {
         let item = self.get(&account.0).await?.unwrap_or_default();
-        let held = item.keys().filter(|name| name.starts_with(HELD));
-        Ok(held.filter_map(|name| number::<u64>(&item, name)).sum())
+        let held = item.keys().filter_map(|name| Some((name.strip_prefix(HELD)?.to_owned(), number(&item, name)?)));
+        Ok(held.collect())
     }
-
-    /// `None`: it is done. Otherwise the condition failed, and this is the item.
-    async fn update(&self, account: &Account, update: Update) -> Result<Option<Item>, StoreError> {
-        let mut pause = Pause::up_to(TRIES);
-        let mut call = self
-            .db
-            .update_item()
-            .table_name(&self.table)
-            .set_key(Some(key_item(&account.0)))
-            .update_expression(update.expression)
-            .condition_expression(update.condition)
-            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
-        for (name, attribute) in update.names {
-            call = call.expression_attribute_names(name, attribute);
-        }
-        for (name, value) in update.values {
-            call = call.expression_attribute_values(name, value);
-        }
-        loop {
-            let error = match call.clone().send().await {
-                Ok(_) => return Ok(None),
-                Err(error) => error,
-            };
-            if let Some(UpdateItemError::ConditionalCheckFailedException(failed)) = error.as_service_error() {
-                return Ok(Some(failed.item.clone().unwrap_or_default()));
-            }
-            if !error.code().is_some_and(is_passing) || !pause.again().await {
-                return Err(error.into());
-            }
-        }
-    }
-}
-
-struct Update {
-    expression: &'static str,
-    condition: &'static str,
-    names: Vec<(&'static str, String)>,
-    values: Vec<(&'static str, aws_sdk_dynamodb::types::AttributeValue)>,
 }
 
 const HELD: &str = "held:";

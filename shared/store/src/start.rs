@@ -1,7 +1,7 @@
 //! Starting a run: everything that makes it exist, in one transaction.
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
-use tandem_protocol::{Chunk, Run, RunId, RunStatus, ToolCallId, Transcript};
+use tandem_protocol::{Chunk, CountedIn, Run, RunId, RunStatus, ToolCallId, Transcript};
 
 use crate::answers::answer_items;
 use crate::items::{Item, n, s, to_item};
@@ -9,7 +9,8 @@ use crate::log::Append;
 use crate::messages::{Message, MessageBody, message_item};
 use crate::runs::{RunEnd, run_item};
 use crate::threads::{Thread, list_item, thread_item};
-use crate::write::{Condition, Transacted};
+use crate::under_way::MostRuns;
+use crate::write::{Blocked, Condition, Transacted};
 use crate::{Input, Store, StoreError, Turn, keys};
 
 /// A run that is to be started.
@@ -25,6 +26,8 @@ pub struct StartWrite {
     pub follows: TurnBefore,
     /// The user's message, unless it stays as it is (regenerate).
     pub user_message: Option<Message>,
+    /// What the numbers that the run is counted in may reach.
+    pub most: MostRuns,
 }
 
 /// What is stored of a turn before a start.
@@ -46,6 +49,17 @@ pub struct StartRefused {
     pub turn_changed: bool,
     /// Calls of the run that was to be interrupted which have an outcome by now.
     pub settled: Vec<ToolCallId>,
+    /// So many runs are under way that there is no room, and nothing else was in the way.
+    pub full: Option<CountedIn>,
+}
+
+/// Why a run for an action did not start.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ActionRefused {
+    /// There is a run of this id.
+    Exists(Box<Run>),
+    /// So many runs are under way that there is no room.
+    Full(CountedIn),
 }
 
 impl Store {
@@ -90,6 +104,8 @@ impl Store {
         if run.status.is_terminal() {
             operations.push(self.replace_operation(whole_answer(thread, run)?));
         }
+        let counts = self.counts(Some((run, start.most)), interrupts.map(|end| end.next));
+        let counts = counts.push_to(&mut operations);
         match self.transact(operations).await? {
             Transacted::Committed => {
                 interrupts.inspect(|end| self.ended(end));
@@ -100,19 +116,30 @@ impl Store {
                 let blocked = |at: usize| reasons.get(at).is_some_and(Option::is_some);
                 let settled = interrupts.map(|end| end.settled(&reasons)).unwrap_or_default();
                 let (thread_changed, turn_changed) = (blocked(thread_at), blocked(thread_at + 1));
-                Ok(Err(StartRefused { thread_changed, turn_changed, settled }))
+                Ok(Err(StartRefused { thread_changed, turn_changed, settled, full: full(&counts, &reasons) }))
             }
         }
     }
 
     /// Starts a run that carries out an action outside any thread. Another run of this id is given back as it is.
-    pub async fn start_action(&self, run: &Run, input: &Input) -> Result<Result<(), Run>, StoreError> {
-        match self.transact(self.born(run, input)?.into()).await? {
-            Transacted::Committed => Ok(Ok(())),
-            Transacted::Refused(_) => match self.run(&run.run_id).await? {
-                Some(found) => Ok(Err(found)),
-                None => Err(StoreError::corrupt(run.run_id.to_string(), "refused but absent")),
-            },
+    pub async fn start_action(
+        &self,
+        run: &Run,
+        input: &Input,
+        most: MostRuns,
+    ) -> Result<Result<(), ActionRefused>, StoreError> {
+        let mut operations = self.born(run, input)?.to_vec();
+        let counts = self.counts(Some((run, most)), None).push_to(&mut operations);
+        let reasons = match self.transact(operations).await? {
+            Transacted::Committed => return Ok(Ok(())),
+            Transacted::Refused(reasons) => reasons,
+        };
+        if let Some(counted) = full(&counts, &reasons) {
+            return Ok(Err(ActionRefused::Full(counted)));
+        }
+        match self.run(&run.run_id).await? {
+            Some(found) => Ok(Err(ActionRefused::Exists(Box::new(found)))),
+            None => Err(StoreError::corrupt(run.run_id.to_string(), "refused but absent")),
         }
     }
 
@@ -125,6 +152,14 @@ impl Store {
             self.put_operation(first.item(&run.run_id, self.expiry()), Condition::absent()),
         ])
     }
+}
+
+/// The number that had no room, where nothing else was in the way: what else has changed may have made room.
+fn full(counts: &[(usize, CountedIn)], reasons: &[Option<Blocked>]) -> Option<CountedIn> {
+    let mut blocked = reasons.iter().enumerate().filter(|(_, reason)| reason.is_some()).map(|(at, _)| at);
+    let (first, _) = counts.first()?;
+    let at = blocked.next().filter(|at| at >= first)?;
+    counts.iter().find(|(place, _)| *place == at).map(|(_, counted)| *counted)
 }
 
 /// How the log of a run begins; all of it, where the run was stopped before it began.

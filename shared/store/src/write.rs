@@ -173,12 +173,13 @@ impl Store {
         TransactWriteItem::builder().set_delete(delete.ok()).build()
     }
 
+    /// A change of one item; without a text the condition always holds.
     pub(crate) fn update_operation(&self, key: &Key, update: &str, condition: Condition) -> TransactWriteItem {
         let mut operation = Update::builder()
             .table_name(&self.table)
             .set_key(Some(key_item(key)))
             .update_expression(update)
-            .condition_expression(condition.text)
+            .set_condition_expression(Some(condition.text).filter(|text| !text.is_empty()))
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
         for (name, attribute) in condition.names {
             operation = operation.expression_attribute_names(name, attribute);

@@ -11,7 +11,7 @@ use tandem_agent::{Agent, Limits};
 use tandem_auth::{DevPrincipals, DispatchKeys};
 use tandem_catalog::Settings;
 use tandem_embedded::Engine;
-use tandem_http::{App, Cors, Hosts, router};
+use tandem_http::{App, Cors, Hosts, Pages, router};
 use tandem_model::Models;
 use tandem_runs::{Config, Runtime};
 use tandem_store::Store;
@@ -63,7 +63,7 @@ async fn app() -> Router {
     });
     let runtime = Runtime::new(store, agent, config.unwrap(), DispatchKeys::development(), None);
     let authenticate = Arc::new(DevPrincipals::new(Some("http://127.0.0.1:1"), false).unwrap());
-    let hosts = Hosts { foreground: true, background: true };
+    let hosts = Hosts { foreground: true, background: true, pages: Pages::Any };
     router(App { runtime, authenticate, hosts, cors: Cors::Everybody })
 }
 

@@ -7,6 +7,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tandem_tests::{Api, Env, Finished, Split, run_to_end};
 
+use crate::lambda::{BACKGROUND, Deployment, FOREGROUND, SWEEPER};
 use places::{Places, Swept};
 
 /// In every secret.
@@ -24,9 +25,9 @@ async fn ended(api: &Api, run: &str) -> Value {
 }
 
 /// Says and does everything that holds something private, and fails in every way that could repeat a secret.
-async fn live(places: &Places, split: &Split) -> Swept {
+async fn live(places: &Places, api: &Api) -> Swept {
     let mut swept = Swept::default();
-    let ann = split.api(0).with_token(&places.ann);
+    let ann = api.with_token(&places.ann);
     let mut runs = Vec::new();
     let mail =
         json!({"to": format!("{PRIVATE}@example.com"), "subject": format!("{PRIVATE} subject"), "body": PRIVATE});
@@ -85,7 +86,7 @@ async fn live(places: &Places, split: &Split) -> Swept {
     }
     // Somebody else asks for all of it; and tokens that are none say nothing of themselves.
     for token in places.others() {
-        let api = split.api(0).with_token(&token);
+        let api = api.with_token(&token);
         let mut paths = vec!["/threads".to_owned(), "/threads?shared=true".into(), "/api/recall".into()];
         paths.extend(["/state/user", "/state/tenant", "/presence/user", "/presence/tenant"].map(String::from));
         for (run, thread) in &runs {
@@ -111,11 +112,33 @@ async fn nothing_leaks(level: &str, more: Env<'_>) {
     env.push(("RUST_LOG", level));
     env.extend(more);
     let split = Split::start(1, 1, &env).await;
-    let swept = live(&places, &split).await;
+    let swept = live(&places, &split.api(0)).await;
     let sweeper = split.sweep().await;
     let logs = [split.foregrounds[0].log(), split.backgrounds[0].log(), sweeper.stderr, sweeper.stdout];
+    nothing_is_told(&places, level, &swept, &logs);
+}
+
+/// The same in the functions, whose lines Lambda keeps as JSON.
+async fn nothing_leaks_on_lambda(level: &str) {
+    let places = Places::new().await;
+    let own = places.env();
+    let mut env: Vec<(&str, &str)> = own.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    env.push(("AWS_LAMBDA_LOG_LEVEL", level));
+    // What alarms are made of is written as well.
+    env.push(("METRICS_NAMESPACE", "Tandem/test"));
+    let deployment = Deployment::start(&env).await;
+    let swept = live(&places, &deployment.api()).await;
+    deployment.invoke(SWEEPER, &json!({})).await;
+    let logs = [FOREGROUND, BACKGROUND, SWEEPER].map(|function| deployment.host.log(function).join("\n"));
+    let says = |log: &str, message: &str| log.lines().any(|line| line.starts_with('{') && line.contains(message));
+    assert!(says(&logs[0], "started") && says(&logs[1], "claimed") && says(&logs[2], "swept"), "{logs:#?}");
+    assert!(says(&logs[0], "RefusedSignIns"), "{}", logs[0]);
+    nothing_is_told(&places, &level.to_lowercase(), &swept, &logs);
+}
+
+fn nothing_is_told(places: &Places, level: &str, swept: &Swept, logs: &[String]) {
     assert!(logs[0].contains("started"), "the log is written: {}", logs[0]);
-    places.show_no_secret("the log", &logs);
+    places.show_no_secret("the log", logs);
     places.show_no_secret("an answer", &swept.own);
     places.show_no_secret("an answer to others", &swept.others);
     let told: Vec<_> = swept.others.iter().filter(|text| text.contains(PRIVATE)).collect();
@@ -142,6 +165,16 @@ async fn the_log_of_a_search_for_a_fault_has_no_secrets() {
     // The way to the background is broken as well: the foreground drives.
     let away = [("BACKGROUND_URL", "http://user:canary-secret-road@127.0.0.1:9"), ("CLAIM_GRACE_MS", "300")];
     nothing_leaks("debug", &away).await;
+}
+
+#[tokio::test]
+async fn the_log_of_lambda_has_neither_secrets_nor_what_people_say() {
+    nothing_leaks_on_lambda("INFO").await;
+}
+
+#[tokio::test]
+async fn the_log_of_lambda_in_a_search_for_a_fault_has_no_secrets() {
+    nothing_leaks_on_lambda("DEBUG").await;
 }
 
 #[tokio::test]

@@ -1,11 +1,13 @@
 //! Those who mean harm keep nobody out and use up nothing: the same crowds as a large attack, scaled down.
 
+mod full;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use serde_json::json;
-use tandem_tests::{Api, PATIENCE, Split, within};
+use tandem_tests::{Api, PATIENCE, Program, Split, within};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
@@ -18,10 +20,38 @@ const MEMORY: u64 = 256 * 1024 * 1024;
 struct Attack {
     address: String,
     over: AtomicBool,
-    sent: [AtomicUsize; 6],
+    sent: [AtomicUsize; 7],
+    /// Connections that are where they wanted to be.
+    there: AtomicUsize,
+    /// Pause after each byte of a slow head.
+    slow: Duration,
 }
 
+/// The kind that sends requests which nobody asked for.
+const GARBAGE: usize = 6;
+/// Requests that it sends before it reads the answers.
+const BATCH: usize = 50;
+
 impl Attack {
+    fn on(foreground: &Program) -> Self {
+        Attack {
+            address: foreground.url().trim_start_matches("http://").to_owned(),
+            over: AtomicBool::new(false),
+            sent: Default::default(),
+            there: AtomicUsize::new(0),
+            slow: Duration::from_millis(40),
+        }
+    }
+
+    /// One attacker, until it is over.
+    async fn go_on(&self, kind: usize) {
+        while !self.over.load(Ordering::SeqCst) {
+            self.strike(kind).await;
+            self.sent[kind].fetch_add(1, Ordering::SeqCst);
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
     async fn connect(&self) -> Option<TcpStream> {
         TcpStream::connect(&self.address).await.ok()
     }
@@ -32,19 +62,27 @@ impl Attack {
         match kind {
             // A head that comes byte by byte.
             0 => {
-                for byte in b"GET /threads HTTP/1.1\r\nhost: x\r\nx-slow: ".iter().chain(std::iter::repeat(&b'a')) {
+                self.there.fetch_add(1, Ordering::SeqCst);
+                for byte in
+                    b"GET /threads HTTP/1.1\r\nhost: 127.0.0.1\r\nx-slow: ".iter().chain(std::iter::repeat(&b'a'))
+                {
                     socket.write_all(&[*byte]).await.ok()?;
                     if self.over.load(Ordering::SeqCst) {
                         return None;
                     }
-                    tokio::time::sleep(Duration::from_millis(40)).await;
+                    tokio::time::sleep(self.slow).await;
                 }
             }
             // A stream that nobody reads.
             1 => {
-                let request =
-                    "GET /events?scope=user HTTP/1.1\r\nhost: x\r\nauthorization: Bearer dev.other.eve\r\n\r\n";
+                let person = self.there.load(Ordering::SeqCst) % 100;
+                let request = format!(
+                    "GET /events?scope=user HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer dev.other.eve{person}\r\n\r\n"
+                );
                 socket.write_all(request.as_bytes()).await.ok()?;
+                let mut status = [0; 12];
+                socket.read_exact(&mut status).await.ok()?;
+                self.there.fetch_add(usize::from(status == *b"HTTP/1.1 200"), Ordering::SeqCst);
                 while !self.over.load(Ordering::SeqCst) {
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }
@@ -59,7 +97,7 @@ impl Attack {
                 for (path, token) in [("/threads", "dev.other.eve"), ("/api/agent-chat", "nobody")] {
                     let mut socket = self.connect().await?;
                     let head = format!(
-                        "POST {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\ntransfer-encoding: chunked\r\n\r\n"
+                        "POST {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer {token}\r\ntransfer-encoding: chunked\r\n\r\n"
                     );
                     socket.write_all(head.as_bytes()).await.ok()?;
                     let piece = [b"10000\r\n".as_slice(), &[b'x'; 65_536], b"\r\n"].concat();
@@ -77,7 +115,7 @@ impl Attack {
                     let mut socket = self.connect().await?;
                     let body = format!("{{\"message\": {}1{}}}", "[".repeat(100_000), "]".repeat(100_000));
                     let head = format!(
-                        "{method} {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer dev.other.eve\r\n\
+                        "{method} {path} HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer dev.other.eve\r\n\
                          content-type: application/json\r\naccept: application/json, text/event-stream\r\n\
                          connection: close\r\ncontent-length: {}\r\n\r\n",
                         body.len()
@@ -91,6 +129,23 @@ impl Attack {
                         !answer.starts_with("HTTP/1.1 5") || answer.starts_with("HTTP/1.1 503"),
                         "{path}: {answer}"
                     );
+                }
+            }
+            // As many requests as one connection takes, each of which is refused.
+            GARBAGE => {
+                let request = b"GET /threads HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer garbage\r\n\r\n";
+                while !self.over.load(Ordering::SeqCst) {
+                    let pace = tokio::time::sleep(Duration::from_millis(500));
+                    socket.write_all(&request.repeat(BATCH)).await.ok()?;
+                    let (mut answered, mut read) = (0, Vec::new());
+                    while answered < BATCH {
+                        socket.read_buf(&mut read).await.ok().filter(|read| *read > 0)?;
+                        answered += read.windows(9).filter(|at| at == b"HTTP/1.1 ").count();
+                        // The beginning of a head may be at the end.
+                        read = read.split_off(read.len().saturating_sub(8));
+                    }
+                    self.sent[GARBAGE].fetch_add(BATCH, Ordering::SeqCst);
+                    pace.await;
                 }
             }
             // Headers without an end, and many of them.
@@ -128,23 +183,13 @@ async fn honest_turns_finish_under_attack_and_memory_is_bounded() {
     let most = CONNECTIONS.to_string();
     let split = Split::start(1, 1, &[("MAX_CONNECTIONS", &most), ("STREAM_WINDOW_MS", "3000")]).await;
     let foreground = &split.foregrounds[0];
-    let attack = Arc::new(Attack {
-        address: foreground.url().trim_start_matches("http://").to_owned(),
-        over: AtomicBool::new(false),
-        sent: Default::default(),
-    });
+    let attack = Arc::new(Attack::on(foreground));
     let mut attackers = JoinSet::new();
     // More slow ones than there are places, and some of every other kind.
     for (kind, many) in [(0, 2 * CONNECTIONS), (1, CONNECTIONS / 3), (2, 2), (3, 2), (4, 1), (5, 2)] {
         for _ in 0..many {
             let attack = Arc::clone(&attack);
-            attackers.spawn(async move {
-                while !attack.over.load(Ordering::SeqCst) {
-                    attack.strike(kind).await;
-                    attack.sent[kind].fetch_add(1, Ordering::SeqCst);
-                    tokio::time::sleep(Duration::from_millis(20)).await;
-                }
-            });
+            attackers.spawn(async move { attack.go_on(kind).await });
         }
     }
     let ann = split.api(0).as_person("acme.ann");

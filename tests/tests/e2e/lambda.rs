@@ -26,9 +26,9 @@ use tandem_testkit::lambda::{Function, Invocation, LambdaHost, Outcome};
 use tandem_tests::{Api, Env, Log, Program, Table, until};
 use tempfile::TempDir;
 
-const FOREGROUND: &str = "foreground";
-const BACKGROUND: &str = "background";
-const SWEEPER: &str = "sweeper";
+pub(crate) const FOREGROUND: &str = "foreground";
+pub(crate) const BACKGROUND: &str = "background";
+pub(crate) const SWEEPER: &str = "sweeper";
 
 /// What `template.yaml` gives to functions on a local engine.
 const DISPATCH_KEYS: &str = r#"{"local": "no secret, and good for sam local only"}"#;
@@ -40,8 +40,8 @@ const MS: fn(u64) -> Duration = Duration::from_millis;
 const SOON: Env<'_> = &[("LEASE_MS", "1500"), ("HEARTBEAT_MS", "300"), ("DUE_AHEAD_MS", "300")];
 
 /// The functions, deployed, with a database.
-struct Deployment {
-    host: LambdaHost,
+pub(crate) struct Deployment {
+    pub(crate) host: LambdaHost,
     database: Program,
     _dir: TempDir,
 }
@@ -51,7 +51,7 @@ type Change<'a> = &'a dyn Fn(&mut Function);
 
 impl Deployment {
     /// `env` is for all functions. The timeouts are those of `template.yaml`.
-    async fn start(env: Env<'_>) -> Self {
+    pub(crate) async fn start(env: Env<'_>) -> Self {
         Self::with(env, &|_| {}).await
     }
 
@@ -81,7 +81,7 @@ impl Deployment {
     }
 
     /// A client of the Function URL.
-    fn api(&self) -> Api {
+    pub(crate) fn api(&self) -> Api {
         Api::new(self.host.url(FOREGROUND))
     }
 
@@ -90,7 +90,7 @@ impl Deployment {
     }
 
     /// Invokes a function, waits, and gives its result; a function's error is one of the test.
-    async fn invoke(&self, function: &str, event: &Value) -> Value {
+    pub(crate) async fn invoke(&self, function: &str, event: &Value) -> Value {
         let answer = self.invoke_raw(function, event.to_string()).await;
         serde_json::from_slice(&answer).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&answer)))
     }

@@ -23,9 +23,15 @@ async fn constants_that_contradict_each_other_are_named() {
         ("LEASE_MS", "soon", "whole number"),
         ("AGENT_CHAT_DURABLE_BACKGROUND", "maybe", "true or false"),
         ("MODEL", "nothing", "MODEL"),
+        ("MODEL_PRICES", "scripted=1/2,a=1/1, scripted=1/3", "twice what scripted costs"),
+        ("MAX_RUNS_PER_USER", "0", "from 1"),
     ] {
         check(&["dev", "--data", "data"], &[(name, value)], &[name, other]).await;
     }
+    // 8,192 tokens cost 0.016384 dollars, before anything is sent.
+    let priced = [("MODEL_PRICES", "scripted=1/2"), ("BUDGET_RUN_USD", "0.016")];
+    let says = ["BUDGET_RUN_USD", "0.016384000 dollars", "scripted", "MAX_OUTPUT_TOKENS"];
+    check(&["dev", "--data", "data"], &priced, &says).await;
 }
 
 #[tokio::test]

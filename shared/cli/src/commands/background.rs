@@ -1,7 +1,7 @@
 //! `tandem background`: the worker that claims dispatched runs, as a process of its own.
 
 use anyhow::Result;
-use tandem_http::{App, Cors, Hosts, router};
+use tandem_http::{App, Cors, Hosts, Pages, router};
 
 use crate::commands::SPLIT;
 use crate::output::say;
@@ -26,7 +26,7 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     let dispatch = tandem_host::dispatch(Some(&url)).await?;
     let runtime = tandem_host::runtime(tandem_host::store().await?, dispatch, keys)?;
     say(format_args!("background at {url}"));
-    let hosts = Hosts { foreground: false, background: true };
+    let hosts = Hosts { foreground: false, background: true, pages: Pages::Any };
     let router = router(App { runtime: runtime.clone(), authenticate, hosts, cors: Cors::Elsewhere });
     serve(listener, router, args.clients, &runtime).await
 }

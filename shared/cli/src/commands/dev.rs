@@ -54,7 +54,7 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     })?;
     let must_sign_in = authenticate.must_sign_in();
     let sign_in = SignIn::from_env(tandem_host::env)?;
-    let hosts = Hosts { foreground: true, background: true };
+    let hosts = Hosts { foreground: true, background: true, pages: args.listen.pages(must_sign_in) };
     let app = App { runtime: runtime.clone(), authenticate, hosts, cors: Cors::Everybody };
     let models: Vec<&str> = runtime.agent().models().names().collect();
     say(format_args!("tandem dev at {url}, data in {}, model {}", args.data.display(), models.join(", ")));

@@ -20,12 +20,13 @@ pub(crate) struct Args {
 pub(crate) async fn run(args: Args) -> Result<()> {
     tandem_host::init_logs();
     let authenticate = tandem_auth::authenticator_from_env(tandem_host::env)?;
+    let must_sign_in = authenticate.must_sign_in();
     let keys = tandem_host::keys(args.listen.is_loopback())?;
     let dispatch = tandem_host::dispatch(None).await?;
     let runtime = tandem_host::runtime(tandem_host::store().await?, dispatch, keys)?;
     let listener = args.listen.bind().await?;
     say(format_args!("foreground at {}", own_url(&listener)?));
-    let hosts = Hosts { foreground: true, background: false };
+    let hosts = Hosts { foreground: true, background: false, pages: args.listen.pages(must_sign_in) };
     let router = router(App { runtime: runtime.clone(), authenticate, hosts, cors: Cors::Everybody });
     serve(listener, router, args.clients, &runtime).await
 }

@@ -7,7 +7,7 @@ use tandem_actions::Registry;
 use tandem_agent::{Agent, Limits};
 use tandem_auth::{DevPrincipals, DispatchKeys};
 use tandem_embedded::Engine;
-use tandem_http::{App, Cors, Hosts, router};
+use tandem_http::{App, Cors, Hosts, Pages, router};
 use tandem_model::Models;
 use tandem_runs::{Config, Runtime};
 use tandem_store::Store;
@@ -31,7 +31,7 @@ impl Server {
         let config = Config::from_env(&|name| (name == "AGENT_CHAT_DURABLE_BACKGROUND").then(|| "false".to_owned()));
         let runtime = Runtime::new(store, agent, config.unwrap(), DispatchKeys::development(), None);
         let authenticate = Arc::new(DevPrincipals::new(Some("http://127.0.0.1:1"), false).unwrap());
-        let hosts = Hosts { foreground: true, background: false };
+        let hosts = Hosts { foreground: true, background: false, pages: Pages::Any };
         let app = router(App { runtime, authenticate, hosts, cors: Cors::Everybody });
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());

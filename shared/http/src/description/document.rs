@@ -135,7 +135,7 @@ fn described(path: &str, about: &Operation, parts: &mut Parts) -> Value {
 fn codes(path: &str, about: &Operation) -> Vec<Code> {
     let mut codes = Vec::new();
     if !about.is_public {
-        codes.extend([Code::Unauthenticated, Code::StoreUnavailable]);
+        codes.extend([Code::Unauthenticated, Code::Throttled, Code::StoreUnavailable]);
     }
     if about.query.is_some() || about.body.is_some() {
         codes.extend([Code::InvalidRequest, Code::InvalidInput]);

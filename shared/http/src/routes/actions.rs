@@ -15,6 +15,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use tandem_actions::{ActionError, Call, Effect, Entry, IdempotencyKey, Method as Declared, Once};
 use tandem_protocol::{Caller as Door, Code, Principal, Problem, Run, RunId, RunStatus};
+use tandem_runs::TooMany;
 use tandem_store::{new_id, now_ms};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -230,6 +231,7 @@ pub(crate) fn problem(error: ActionError) -> ApiError {
             return ApiError(Box::new(problem));
         }
         ActionError::KeyReused => (Code::KeyReused, detail),
+        ActionError::TooMany { text, retry_after } => return TooMany { text, retry_after }.into(),
         ActionError::Cancelled => {
             (Code::Timeout, "Time was up before it was done: send the same again, with the same key, to go on.".into())
         }

@@ -55,17 +55,19 @@ pub(crate) async fn start(
     let came = Instant::now();
     let body = body::read(body, MAX_BODY).await?;
     let chat = AgentChat::parse(&body)?;
+    // Before there is a run that nobody would see.
+    let open = if json { None } else { Some(runtime.open_stream(&principal)?) };
     let started = runtime.start(&principal, &chat).await?;
     let run = started.run;
-    if json {
+    let Some(open) = open else {
         if started.fresh {
             runtime.see_off(&run, deadline).await;
         }
         return Ok(accepted(&run));
-    }
+    };
     let attended = started.fresh.then(|| runtime.attend(run.clone(), deadline));
     let came = started.fresh.then_some(came);
-    let stream = EventStream { run, from: 0, attended, came, deadline, prelude: Vec::new(), epilogue: None };
+    let stream = EventStream { run, from: 0, attended, came, deadline, prelude: Vec::new(), epilogue: None, open };
     Ok(stream.response(&runtime))
 }
 

@@ -103,6 +103,7 @@ impl From<DecideError> for ApiError {
             }
             DecideError::Input(ActionError::TooLarge(text)) => Self::new(Code::TooLarge, text),
             DecideError::Input(other) => Self::new(Code::Conflict, other.to_string()),
+            DecideError::TooMany(too_many) => too_many.into(),
             DecideError::Store(error) => error.into(),
         }
     }

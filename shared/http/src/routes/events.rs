@@ -77,7 +77,9 @@ pub(crate) async fn follow(
         // EventSource stops coming back at this.
         return Ok(no_content());
     }
-    let stream = EventStream { run, from, attended: None, came: None, deadline, prelude: Vec::new(), epilogue: None };
+    let open = app.runtime.open_stream(&principal)?;
+    let stream =
+        EventStream { run, from, attended: None, came: None, deadline, prelude: Vec::new(), epilogue: None, open };
     Ok(stream.response(&app.runtime))
 }
 

@@ -75,7 +75,8 @@ pub(crate) async fn stream(
     let prelude = before.into_iter().skip(usize::try_from(at).unwrap_or(usize::MAX)).collect();
     // Stock clients go on after anything but a `finish`.
     let epilogue = (index.is_none() && may_end_without_finish(&run)).then_some(FINISH);
-    let stream = EventStream { run, from, attended: None, came: None, deadline, prelude, epilogue };
+    let open = app.runtime.open_stream(&principal)?;
+    let stream = EventStream { run, from, attended: None, came: None, deadline, prelude, epilogue, open };
     let mut response = stream.response(&app.runtime);
     if let Some(index) = index.filter(|index| *index < 0) {
         // The client computes its position as this + 1 + startIndex.

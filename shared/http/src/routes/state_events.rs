@@ -59,12 +59,13 @@ pub(crate) async fn changes(
 ) -> Result<Response, ApiError> {
     let scope = scope_of(&scope)?;
     let after = seen(&headers, asked.after.as_deref(), "must be a position of the scope: 0 or more")?;
+    let open = app.runtime.open_stream(&principal)?;
     let follower = app.runtime.store().follow_scope(&principal, &scope, Some(after.unwrap_or(0))).await?;
     if json {
         let until = Instant::now() + wait(asked.wait.as_deref())?;
         return Ok(Json(page(follower, until).await?).into_response());
     }
-    Ok(follow(&app.runtime, deadline, ScopeEvents(follower)))
+    Ok(follow(&app.runtime, deadline, ScopeEvents(follower), open))
 }
 
 /// Changes of a scope.

@@ -40,8 +40,9 @@ pub(crate) async fn events(
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let asked = Asked::parse(query, &headers)?;
+    let open = app.runtime.open_stream(&principal)?;
     let window = Window::open(&app.runtime, &principal, asked, deadline).await?;
-    Ok(follow(&app.runtime, deadline, window))
+    Ok(follow(&app.runtime, deadline, window, open))
 }
 
 /// What one window follows.

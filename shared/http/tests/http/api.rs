@@ -11,7 +11,7 @@ use tandem_actions::Registry;
 use tandem_agent::{Agent, Limits};
 use tandem_auth::{Authenticate, DevPrincipals, DispatchKeys};
 use tandem_embedded::Engine;
-use tandem_http::{App, Cors, Hosts, router};
+use tandem_http::{App, Cors, Hosts, Pages, router};
 use tandem_model::Models;
 use tandem_runs::{Config, Runtime};
 use tandem_store::Store;
@@ -94,7 +94,7 @@ impl Api {
         let limits = Limits { max_steps: 10, max_output_tokens: 1000, budgets: Default::default() };
         let agent = Agent::new(store.clone(), Arc::clone(&registry), models, "You are a test.", limits);
         let runtime = Runtime::new(store.clone(), agent, config.unwrap(), DispatchKeys::development(), None);
-        let hosts = Hosts { foreground: true, background: door.is_some() };
+        let hosts = Hosts { foreground: true, background: door.is_some(), pages: Pages::Any };
         let authenticate =
             door.unwrap_or_else(|| Arc::new(DevPrincipals::new(Some("http://127.0.0.1:1"), false).unwrap()));
         Api { engine, registry, router: router(App { runtime, authenticate, hosts, cors: Cors::Elsewhere }), store }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use tandem_embedded::Engine;
 use tandem_protocol::{EndReason, MessageId, Run, RunId, ThreadId};
 use tandem_runs::{EndBy, Event, Limits, apply};
-use tandem_store::{DUE_SHARDS, Input, RunWrite, StartWrite, Store, Thread, Turn, TurnBefore};
+use tandem_store::{DUE_SHARDS, Input, MostRuns, RunWrite, StartWrite, Store, Thread, Turn, TurnBefore};
 
 use crate::record::{PRESENT, Record, template};
 
@@ -56,6 +56,7 @@ async fn store_as(store: &Store, run: Run) {
         thread_version: None,
         follows: TurnBefore::Nothing,
         user_message: None,
+        most: MostRuns::default(),
     };
     assert_eq!(store.start_run(&write, None).await.unwrap(), Ok(()));
     assert_eq!(store.put_run(&run, PRESENT).await.unwrap(), RunWrite::Stored);

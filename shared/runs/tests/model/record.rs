@@ -102,6 +102,7 @@ pub(crate) fn template() -> &'static Run {
         handed_over: false,
         no_progress: 0,
         end_reason: None,
+        counted_in: Vec::new(),
         created_at: 0,
         ended_at: None,
         due_at: Some(LIMITS.due_ahead_ms),

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use aws_sdk_dynamodb::config::{BehaviorVersion, Credentials, Region};
 use tandem_agent::{Agent, Limits};
 use tandem_auth::{DispatchKeys, SignedDispatch};
 use tandem_embedded::Engine;
@@ -9,6 +10,8 @@ use tandem_model::Models;
 use tandem_protocol::{AgentChat, AttemptReason, Chunk, HolderKind, Principal, Run, RunId, TenantId, UserId};
 use tandem_runs::{Config, Dispatch, DispatchError, Runtime};
 use tandem_store::Store;
+use tandem_testkit::faults::Proxy;
+use tokio::net::TcpListener;
 
 /// A way to the background where nobody listens: every dispatch is accepted, and kept.
 #[derive(Default)]
@@ -31,6 +34,7 @@ pub(crate) struct World {
     pub(crate) store: Store,
     pub(crate) mailbox: Arc<Mailbox>,
     pub(crate) runtime: Runtime,
+    engine: Engine,
     /// Where emails go.
     outbox: Arc<tempfile::TempDir>,
 }
@@ -64,13 +68,33 @@ impl World {
         let mailbox = Arc::new(Mailbox::default());
         let outbox = Arc::new(tempfile::tempdir().unwrap());
         let runtime = Self::runtime(store.clone(), config, models, Arc::clone(&mailbox), &outbox);
-        World { store, mailbox, runtime, outbox }
+        World { store, mailbox, runtime, engine, outbox }
     }
 
     /// Another process on the same table: it shares nothing in memory.
     pub(crate) fn elsewhere(&self, config: Config) -> Runtime {
         let models = Models::from_env(|_| None).unwrap();
         Self::runtime(self.store.in_another_process(), config, models, Arc::clone(&self.mailbox), &self.outbox)
+    }
+
+    /// A way to the store that can break.
+    pub(crate) async fn proxy(&self) -> Proxy {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let engine = self.engine.clone();
+        tokio::spawn(async move { engine.serve(listener).await });
+        Proxy::open(&url).await.unwrap()
+    }
+
+    /// Another process whose way to the store is this one.
+    pub(crate) fn through(&self, proxy: &Proxy, config: Config, models: Models) -> Runtime {
+        let client = aws_sdk_dynamodb::Config::builder()
+            .behavior_version(BehaviorVersion::latest())
+            .region(Region::from_static("us-east-1"))
+            .credentials_provider(Credentials::new("local", "local", None, None, "local"))
+            .endpoint_url(proxy.url());
+        let store = Store::new(aws_sdk_dynamodb::Client::from_conf(client.build()), "tandem");
+        Self::runtime(store, config, models, Arc::clone(&self.mailbox), &self.outbox)
     }
 
     /// The emails that have left, in any order.

@@ -14,6 +14,7 @@ mod log;
 mod providers;
 mod recovery;
 mod spending;
+mod spending_kills;
 mod starts;
 mod stops;
 mod sweeps;

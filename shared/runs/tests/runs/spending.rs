@@ -14,7 +14,7 @@ use tandem_testkit::providers::{FakeProvider, Problem, Reply};
 use crate::harness::{World, assert_whole, patient, quick, somebody};
 
 /// Nano-dollars of a token, whichever.
-const TOKEN: u64 = 1_000_000;
+pub(crate) const TOKEN: u64 = 1_000_000;
 
 fn models(set: &[(&str, String)]) -> Models {
     Models::from_env(|name| set.iter().find(|(key, _)| *key == name).map(|(_, value)| value.clone())).unwrap()
@@ -24,13 +24,13 @@ fn scripted() -> Models {
     models(&[("MODEL_PRICES", "scripted=1000/1000".into())])
 }
 
-fn fake(provider: &FakeProvider) -> Models {
+pub(crate) fn fake(provider: &FakeProvider) -> Models {
     let mut set = vec![("MODEL", "anthropic/fake".into()), ("MODEL_PRICES", "anthropic/fake=1000/1000".into())];
     set.extend(provider.environment().iter().map(|(key, value)| (*key, value.to_string())));
     models(&set)
 }
 
-fn tenant() -> Account {
+pub(crate) fn tenant() -> Account {
     Account::tenant(&somebody().tenant)
 }
 
@@ -51,7 +51,7 @@ async fn said(world: &World, message: &str) -> Run {
 }
 
 /// Tokens that a run used, as its log says.
-async fn tokens(world: &World, run: &Run) -> u64 {
+pub(crate) async fn tokens(world: &World, run: &Run) -> u64 {
     let log = world.log(&run.run_id).await;
     let metadata = Transcript::fold(log.iter().map(|(_, chunk)| chunk)).metadata.unwrap_or_default();
     let of = |name: &str| metadata["usage"][name].as_u64().unwrap_or(0);
@@ -59,7 +59,7 @@ async fn tokens(world: &World, run: &Run) -> u64 {
 }
 
 /// Tests count by the day, and this one would begin on one and end on the next.
-async fn not_at_midnight() {
+pub(crate) async fn not_at_midnight() {
     const DAY: i64 = 24 * 3600 * 1000;
     let left = DAY - now_ms() % DAY;
     if left < 120_000 {

@@ -39,7 +39,7 @@ enum WindowEvent {
     /// Somebody said something, at number `n` of the thread; nothing stands after it any more.
     Message { thread_id: ThreadId, n: u64, message: UiMessage },
     /// A run writes the message at number `n`; nothing stands after it any more.
-    Run { thread_id: ThreadId, n: u64, run: Run },
+    Run { thread_id: ThreadId, n: u64, run: Box<Run> },
     /// A chunk of that run.
     Chunk { thread_id: ThreadId, run_id: RunId, seq: Seq, chunk: Chunk },
     /// The thread is deleted, or not shared any more. The stream ends.
