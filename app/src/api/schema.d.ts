@@ -3583,6 +3583,7 @@ export interface operations {
             400: components["responses"]["invalid_input.invalid_request"];
             401: components["responses"]["unauthenticated"];
             413: components["responses"]["too_large"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
         };
