@@ -137,10 +137,13 @@ class Host:
         return process.words()
 
     def use_everything(self):
-        """A turn with calls, an action, documents, presence, a thread that goes."""
+        """A turn with calls, a long one, an action, documents, presence, a thread that goes."""
         self.ask(201, "POST", "/threads", {"threadId": "t-1", "title": "Calls"})
         message = '@say 3 every 20ms\n\n/list-emails {}\n\n/email {"emailId": "e-1", "body": "Thanks!"}'
         stream = self.say(message)
+        assert '"finishReason":"stop"' in stream, stream
+        # In slices, each on the condition that the call has no outcome yet.
+        stream = self.say('/import-emails {"count": 120}')
         assert '"finishReason":"stop"' in stream, stream
         self.approve()
         self.ask(200, "POST", "/api/archive-email", {"emailId": "e-2"})
