@@ -85,6 +85,8 @@ BY_OTHERS = {
     "scripts/build-app.sh": ("scripts/test-app.sh", "build-app.sh"),
     "scripts/test-app.sh": ("Makefile", "scripts/test-app.sh"),
     "npm run format": ("app/package.json", '"format":'),
+    "cargo build --profile torture --bin tandem": ("Makefile", "build --profile torture --bin tandem"),
+    "TANDEM_WHOLE_CROWD=1": ("tests/tests/e2e/hostile/full.rs", "TANDEM_WHOLE_CROWD"),
     "npm run dev": ("app/package.json", '"dev":'),
 }
 
