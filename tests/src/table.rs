@@ -15,13 +15,18 @@ pub struct Table(Client);
 
 impl Table {
     pub fn at(url: &str) -> Self {
+        Table(Self::client(url))
+    }
+
+    /// A client of a local engine, as the AWS SDK has it.
+    pub fn client(url: &str) -> Client {
         let config = Config::builder()
             .behavior_version(BehaviorVersion::latest())
             .region(Region::from_static("us-east-1"))
             .credentials_provider(Credentials::new("local", "local", None, None, "local"))
             .endpoint_url(url)
             .build();
-        Table(Client::from_conf(config))
+        Client::from_conf(config)
     }
 
     /// What the table holds.

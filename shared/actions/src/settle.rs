@@ -55,6 +55,8 @@ pub(crate) async fn settle(
     };
     if plain {
         return Ok(Some(match &job.slot {
+            // What was read changes nothing: its place in the log is its one outcome.
+            Some(_) if effect == Effect::Read => result_of(outcome),
             Some(slot) => result_of(job.call.store.put_outcome(slot, &outcome).await?),
             None => result.map_err(safe),
         }));
@@ -91,6 +93,9 @@ async fn broken(job: &Job, error: ActionError) -> Result<Value, ActionError> {
         Effect::Read | Effect::Transactional | Effect::Checkpointed | Effect::Keyed => failure(&error),
     };
     tracing::warn!(action = job.def.options.name, code = error.code(), "an action broke off");
+    if job.effect() == Effect::Read {
+        return result_of(outcome);
+    }
     let stored = job.call.store.put_outcome(slot, &outcome).await?;
     keep_late(job, &outcome, &stored).await;
     result_of(stored)

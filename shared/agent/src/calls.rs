@@ -63,6 +63,10 @@ impl Turn<'_> {
     /// does, and of the rest nobody knows.
     pub(crate) async fn settle_calls(&mut self, calls: Vec<ToolCall>) -> Result<(), Stop> {
         let mut again = Vec::new();
+        if !calls.is_empty() {
+            // Nothing that changes something is done by a holder that has not taken the log.
+            self.log.commit([]).await?;
+        }
         for call in calls {
             let slot = Slot::Call { run: self.run.run_id.clone(), call: call.id.clone() };
             let stored = self.agent.store.outcome(&slot).await?;
@@ -96,6 +100,10 @@ impl Turn<'_> {
     }
 
     async fn run_together(&mut self, calls: Vec<ToolCall>) -> Result<(), Stop> {
+        if !matches!(self.effect(&calls[0]), Effect::Read | Effect::Transactional) {
+            // Whoever is displaced by now learns it before something happens elsewhere.
+            self.log.commit([]).await?;
+        }
         let (reporter, mut reports) = mpsc::unbounded_channel();
         let registry = Arc::clone(self.agent.registry());
         let mut running: FuturesUnordered<_> = calls
@@ -178,8 +186,8 @@ impl Turn<'_> {
             Err(error) => Chunk::ToolOutputError { tool_call_id: id.clone(), error_text: error.to_string() },
         };
         self.progressed.store(true, Ordering::Relaxed);
-        // At once: people wait for it, and the next call's intent need not.
-        Ok(self.log.commit([chunk]).await?)
+        // Soon, and with what comes next: whoever takes the run over finds it, or does what changes nothing again.
+        Ok(self.log.push(chunk).await?)
     }
 
     fn effect(&self, call: &ToolCall) -> Effect {

@@ -39,12 +39,8 @@ pub(crate) async fn load(store: &Store, run: &Run, input: &Input) -> Result<Hist
     let (tenant, Some(thread_id)) = (&run.owner.tenant, &run.thread_id) else {
         return Ok(History { text: input.text.clone(), ..History::default() });
     };
-    let thread = store.any_thread(tenant, thread_id).await?;
     let begin = user_n.saturating_sub(MESSAGES) / BLOCK * BLOCK;
-    let said = match &thread {
-        Some(thread) => store.messages(thread, begin, user_n).await?,
-        None => Vec::new(),
-    };
+    let said = store.messages_in(tenant, thread_id, begin, user_n).await?;
     let before: Vec<Said> = futures::stream::iter(said)
         .map(|message| async {
             match message.body {

@@ -133,7 +133,14 @@ impl Turn<'_> {
         let metadata = Chunk::MessageMetadata { message_metadata: json!({"usage": total}) };
         let mut chunks: Vec<Chunk> = asks.iter().map(|call| Chunk::approval_request(&call.id)).collect();
         chunks.extend([metadata, Chunk::FinishStep]);
-        self.log.commit(chunks).await?;
+        let calls = self.log.transcript.open_step().is_some_and(|step| calls_of(&step.parts).next().is_some());
+        for chunk in chunks {
+            self.log.push(chunk).await?;
+        }
+        if calls {
+            self.log.commit([]).await?;
+        }
+        // The last step is stored with the end of the run, which is near.
         self.progressed.store(true, Ordering::Relaxed);
         Ok(())
     }

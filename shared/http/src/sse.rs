@@ -37,13 +37,19 @@ pub(crate) struct EventStream {
 
 impl EventStream {
     pub(crate) fn response(self, runtime: &Runtime) -> Response<Body> {
+        let follower = runtime.follow(&self.run.run_id, self.from, self.deadline);
+        self.response_of(runtime, follower)
+    }
+
+    /// The same, where somebody has looked already: `follower` gives `from` and what comes after.
+    pub(crate) fn response_of(self, runtime: &Runtime, follower: Follower) -> Response<Body> {
         let run = self.run.clone();
         let config = runtime.config();
         let now = Instant::now();
         let state = State {
             runtime: runtime.clone(),
             run: run.run_id.clone(),
-            follower: Some(runtime.follow(&run.run_id, self.from, self.deadline)),
+            follower: Some(follower),
             cursor: self.from,
             attended: self.attended,
             came: self.came,

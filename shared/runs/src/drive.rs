@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use futures::FutureExt;
 use tandem_agent::{Setup, TurnEnd};
 use tandem_protocol::{EndReason, HolderKind, Run, RunId, Transcript};
-use tandem_store::{AppendError, LogWriter, StoreError};
+use tandem_store::{AppendError, LogWriter, Rest, StoreError};
 use tokio::time::Instant;
 use tracing::Instrument;
 
@@ -101,7 +101,7 @@ impl Runtime {
         let store = &self.0.store;
         let _driven = DrivenHere::new(self, &claim.run.run_id);
         let feed = store.feeds().of(&claim.run.run_id);
-        let _source = feed.source();
+        let _source = feed.holder();
         let shared = Shared {
             run: Mutex::new(claim.run.clone()),
             progressed: AtomicBool::new(false),
@@ -142,9 +142,13 @@ impl Runtime {
         shared: &Shared,
     ) -> Result<Driven, StoreError> {
         let frames = ahead.log().await?;
-        let Some(taken) = self.take_log(claim, frames).await? else { return Ok(Driven::Displaced) };
+        let Some(mut taken) = self.take_log(claim, frames).await? else { return Ok(Driven::Displaced) };
         let (run, interval) = (&claim.run, self.0.config.flush_interval);
         let log = LogWriter::start(self.0.store.clone(), run.run_id.clone(), run.attempt, taken.next, interval);
+        for chunk in std::mem::take(&mut taken.first) {
+            // A failure shows at the next push.
+            let _ = log.push(chunk).await;
+        }
         let driven = self.turn(claim, ahead, taken, &log, budget, shared).await;
         log.close().await;
         driven
@@ -192,8 +196,8 @@ impl Runtime {
         transcript: Transcript,
         ending: &Ending,
     ) -> Result<Driven, StoreError> {
-        let known = match log.flush().await {
-            Ok(next) => Some(KnownLog { next, transcript }),
+        let known = match log.leave().await {
+            Ok(Rest { next, chunks }) => Some(KnownLog { next, transcript, unstored: chunks }),
             // What could not be stored is not part of the log; the log says what is.
             Err(AppendError::TooLarge(_)) => None,
             Err(AppendError::Displaced | AppendError::Closed) => return Ok(Driven::Displaced),

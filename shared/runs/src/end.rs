@@ -1,6 +1,6 @@
 //! The one end: finish, fail, abort and give up all end a run here, in one transaction.
 
-use tandem_protocol::{EndReason, FinishReason, Run, Seq, ToolCallId, Transcript};
+use tandem_protocol::{Chunk, EndReason, FinishReason, Run, Seq, ToolCallId, Transcript};
 use tandem_store::{EndWrite, Outcome, RunEnd, Slot, StoreError, now_ms};
 
 use crate::Runtime;
@@ -34,6 +34,8 @@ impl Ending {
 pub(crate) struct KnownLog {
     pub(crate) next: Seq,
     pub(crate) transcript: Transcript,
+    /// The end of the transcript, where it is not stored yet: it goes into the last frame.
+    pub(crate) unstored: Vec<Chunk>,
 }
 
 /// A run that is to end, as far as is known.
@@ -104,7 +106,7 @@ impl Runtime {
     /// A run that is to end, with what its log says.
     pub(crate) async fn leaving(&self, run: &Run) -> Result<Leaving, StoreError> {
         let (transcript, next) = self.0.store.said(run).await?;
-        Ok(Leaving { run: run.clone(), log: KnownLog { next, transcript }, settled: Vec::new() })
+        Ok(Leaving { run: run.clone(), log: KnownLog { next, transcript, unstored: Vec::new() }, settled: Vec::new() })
     }
 
     /// The record of the run when it has ended, and its last frame.

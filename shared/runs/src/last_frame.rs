@@ -47,6 +47,7 @@ pub(crate) fn last_frame(
         Ending::Fail(reason, text) => Chunk::Error { error_text: format!("{text} [{}]", reason.code()) },
     });
     chunks.iter().for_each(|chunk| transcript.apply(chunk));
+    let chunks = [&log.unstored[..], &chunks].concat();
     Ok(Last { terminal: Append::new(log.next, run.attempt, &chunks)?, answer: transcript, unsettled })
 }
 

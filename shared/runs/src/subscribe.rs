@@ -18,6 +18,8 @@ use crate::observe::Observation;
 /// Pause of the poller while chunks arrive, and its longest.
 const POLL_MIN: Duration = Duration::from_millis(20);
 const POLL_MAX: Duration = Duration::from_millis(500);
+/// Frames that a follower reads first.
+const FIRST_PAGE: i32 = 32;
 
 /// One reader of a run.
 pub struct Follower {
@@ -29,6 +31,10 @@ pub struct Follower {
     read: VecDeque<Frame>,
     /// Where the next frame to give begins, or for the first one the chunk that it holds.
     next: Seq,
+    /// `next` is where a frame begins.
+    located: bool,
+    /// A page has been read from the store.
+    begun: bool,
     /// Everything before this follower's start has been read from the store.
     caught_up: bool,
     ended: bool,
@@ -47,6 +53,8 @@ impl Runtime {
             feed,
             read: VecDeque::new(),
             next: from,
+            located: from == 0,
+            begun: false,
             caught_up: false,
             ended: false,
             deadline,
@@ -103,35 +111,49 @@ impl Follower {
         self.ended
     }
 
+    /// Whether the log has ended before this follower's position, so that nothing will ever come. Reads, where it must,
+    /// what the first chunk needs anyway.
+    pub async fn is_past_end(&mut self) -> Result<bool, StoreError> {
+        self.locate(true).await?;
+        Ok(self.ended)
+    }
+
     fn give(&mut self, frame: Frame) -> Frame {
         self.next = self.next.max(frame.next());
+        self.located = true;
         self.ended = frame.is_terminal();
         frame
     }
 
-    /// Reads a page from the store. The first read finds the frame that holds the position.
+    /// Reads a page from the store; at first the frame that holds the position, which is given before more is read.
     async fn catch_up(&mut self) -> Result<(), StoreError> {
-        let store = self.runtime.store();
-        let mut begin = self.next;
-        if !self.caught_up
-            && self.next > 0
-            && let Some(frame) = store.frame_at(&self.run, self.next).await?
-        {
-            begin = frame.next();
-            if begin > self.next {
-                self.read.push_back(frame);
-            } else if frame.is_terminal() {
-                // The position is past the end.
-                self.ended = true;
-                return Ok(());
-            } else {
-                // The position is not written yet, and need not be where a frame will begin: read from the end.
-                self.next = begin;
-            }
+        self.locate(false).await?;
+        if self.ended || !self.read.is_empty() {
+            return Ok(());
         }
-        let page = read_on(&self.runtime, &self.run, begin).await?;
+        // The first page is short, so that what a client waits for does not wait for the rest.
+        let limit = (!std::mem::replace(&mut self.begun, true)).then_some(FIRST_PAGE);
+        let page = read_on(&self.runtime, &self.run, self.next, limit).await?;
         self.caught_up = !page.more;
         self.read.extend(page.frames);
+        Ok(())
+    }
+
+    /// Finds the frame that holds the position.
+    async fn locate(&mut self, consistent: bool) -> Result<(), StoreError> {
+        if self.located {
+            return Ok(());
+        }
+        let frame = self.runtime.store().frame_at(&self.run, self.next, consistent).await?;
+        self.located = true;
+        match frame {
+            Some(frame) if frame.next() > self.next => self.read.push_back(frame),
+            // The position is past the end.
+            Some(frame) if frame.is_terminal() => self.ended = true,
+            // The position is not written yet, and need not be where a frame will begin: read from the end.
+            Some(frame) => self.next = frame.next(),
+            None => self.next = 0,
+        }
         Ok(())
     }
 
@@ -157,10 +179,10 @@ impl Follower {
 }
 
 /// Frames from `begin` on, without a hole: what is missing is read again, consistently, and never skipped.
-async fn read_on(runtime: &Runtime, run: &RunId, begin: Seq) -> Result<LogPage, StoreError> {
-    let mut page = runtime.store().frames(run, begin, false).await?;
+async fn read_on(runtime: &Runtime, run: &RunId, begin: Seq, limit: Option<i32>) -> Result<LogPage, StoreError> {
+    let mut page = runtime.store().some_frames(run, begin, false, limit).await?;
     if dense(begin, &page.frames) < page.frames.len() {
-        page = runtime.store().frames(run, begin, true).await?;
+        page = runtime.store().some_frames(run, begin, true, limit).await?;
         page.frames.truncate(dense(begin, &page.frames));
     }
     Ok(page)
@@ -187,8 +209,9 @@ impl Poller {
         let mut pause = POLL_MIN;
         let mut seen: Option<Observation> = None;
         let mut look = Instant::now() + heartbeat;
-        loop {
-            match read_on(&self.runtime, &self.run, self.next).await {
+        // A follower may come before the holder: then this one has begun for nothing.
+        while !self.feed.is_held() {
+            match read_on(&self.runtime, &self.run, self.next, None).await {
                 Ok(page) if page.frames.is_empty() => pause = (pause * 2).min(POLL_MAX),
                 Ok(page) => {
                     pause = POLL_MIN;

@@ -1,7 +1,8 @@
 //! Taking the log: after its claim, a new holder writes its own chunk at the end before anything else.
 //!
 //! From then on the holder before fails at its next append. The transcript is the fold of exactly the chunks
-//! before the new holder's own.
+//! before the new holder's own. The first holder of a run does not wait for that write before it asks the model: calls begin
+//! only after their intent is stored, and so after it.
 
 use tandem_protocol::{Chunk, Seq, Transcript};
 use tandem_store::{Append, Frame, StoreError};
@@ -12,6 +13,8 @@ use crate::{Claim, Runtime};
 pub(crate) struct Taken {
     pub(crate) next: Seq,
     pub(crate) transcript: Transcript,
+    /// What the holder says first, where that is not stored yet.
+    pub(crate) first: Vec<Chunk>,
 }
 
 impl Runtime {
@@ -33,13 +36,19 @@ impl Runtime {
                 }
             }
             let chunks = taking(&transcript, claim);
+            if run.attempt == 1 {
+                // Nobody has held the run before. Whoever stands there now has taken or ended it since, and the first write
+                // tells so: it may be under way while the model is asked.
+                chunks.iter().for_each(|chunk| transcript.apply(chunk));
+                return Ok(Some(Taken { next, transcript, first: chunks }));
+            }
             let append = Append::new(next, run.attempt, &chunks)?;
             if self.0.store.append(&run.run_id, &append).await? {
                 next += chunks.len() as Seq;
                 for chunk in &chunks {
                     transcript.apply(chunk);
                 }
-                return Ok(Some(Taken { next, transcript }));
+                return Ok(Some(Taken { next, transcript, first: Vec::new() }));
             }
             // The holder before wrote in between: read that too.
             frames = self.0.store.log_from(&run.run_id, next).await?;
@@ -52,6 +61,10 @@ fn taking(transcript: &Transcript, claim: &Claim) -> Vec<Chunk> {
     let mut chunks = vec![Chunk::attempt(claim.run.attempt, claim.kind, claim.reason)];
     if transcript.open_step().is_some_and(|step| !step.called) {
         chunks.push(Chunk::ResetStep);
+    }
+    // In the same frame: every run begins with a step.
+    if transcript.steps.is_empty() {
+        chunks.push(Chunk::StartStep);
     }
     chunks
 }

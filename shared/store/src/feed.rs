@@ -33,6 +33,8 @@ struct Recent {
     bytes: usize,
     /// Holders and pollers in this process that keep the feed up to date.
     sources: usize,
+    /// The holders among them.
+    holders: usize,
 }
 
 impl Feeds {
@@ -101,30 +103,43 @@ impl Feed {
         self.changed.subscribe()
     }
 
-    /// Registers a source for as long as the guard lives.
-    pub fn source(self: &Arc<Self>) -> Source {
-        locked(&self.recent).sources += 1;
-        Source(Arc::clone(self))
+    /// Registers the holder of the run for as long as the guard lives.
+    pub fn holder(self: &Arc<Self>) -> Source {
+        let mut recent = locked(&self.recent);
+        recent.sources += 1;
+        recent.holders += 1;
+        Source { feed: Arc::clone(self), holds: true }
     }
 
-    /// Registers a source only if there is none.
+    /// Registers a poller only if there is no source.
     pub fn only_source(self: &Arc<Self>) -> Option<Source> {
         let mut recent = locked(&self.recent);
         (recent.sources == 0).then(|| {
             recent.sources += 1;
-            Source(Arc::clone(self))
+            Source { feed: Arc::clone(self), holds: false }
         })
+    }
+
+    /// Whether the holder of the run is in this process: then nobody needs to poll.
+    pub fn is_held(&self) -> bool {
+        locked(&self.recent).holders > 0
     }
 }
 
 /// Keeps a feed up to date while it lives.
 #[derive(Debug)]
-pub struct Source(Arc<Feed>);
+pub struct Source {
+    feed: Arc<Feed>,
+    holds: bool,
+}
 
 impl Drop for Source {
     fn drop(&mut self) {
-        locked(&self.0.recent).sources -= 1;
-        self.0.changed.send_replace(());
+        let mut recent = locked(&self.feed.recent);
+        recent.sources -= 1;
+        recent.holders -= usize::from(self.holds);
+        drop(recent);
+        self.feed.changed.send_replace(());
     }
 }
 
@@ -166,5 +181,16 @@ mod tests {
         assert!(feed.only_source().is_none());
         drop(first);
         assert!(feed.only_source().is_some());
+    }
+
+    #[test]
+    fn a_poller_learns_that_the_holder_is_here() {
+        let feed = Feeds::default().of(&RunId::new("run_1").unwrap());
+        let poller = feed.only_source();
+        assert!(!feed.is_held());
+        let holder = feed.holder();
+        assert!(feed.is_held());
+        drop((poller, holder));
+        assert!(!feed.is_held() && feed.only_source().is_some());
     }
 }

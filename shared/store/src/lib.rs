@@ -40,7 +40,7 @@ pub use feed::{Feed, Feeds};
 pub use input::{ActionCall, Input};
 pub use intents::{Intent, IntentKey};
 pub use log::{Append, Frame, LogPage, MAX_CHUNK_BYTES, MAX_FRAME_BYTES, StoredChunk, Tail};
-pub use log_writer::{AppendError, LogWriter};
+pub use log_writer::{AppendError, LogWriter, Rest};
 pub use messages::{Message, MessageBody};
 pub use outcomes::Outcome;
 pub use requests::Asking;

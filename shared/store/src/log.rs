@@ -156,14 +156,26 @@ impl Store {
     }
 
     /// The frame that holds `seq`, or the last one before it.
-    pub async fn frame_at(&self, run: &RunId, seq: Seq) -> Result<Option<Frame>, StoreError> {
-        self.last_frame_at(run, seq, false).await
+    pub async fn frame_at(&self, run: &RunId, seq: Seq, consistent: bool) -> Result<Option<Frame>, StoreError> {
+        self.last_frame_at(run, seq, consistent).await
     }
 
     /// One page of frames that begin at `first` or later, in order; at most 1 MB. `consistent` costs twice and
     /// never shows a hole.
     pub async fn frames(&self, run: &RunId, first: Seq, consistent: bool) -> Result<LogPage, StoreError> {
-        let page = self.log_query(run, first, LAST).consistent_read(consistent).send().await?;
+        self.some_frames(run, first, consistent, None).await
+    }
+
+    /// The same, and at most so many.
+    pub async fn some_frames(
+        &self,
+        run: &RunId,
+        first: Seq,
+        consistent: bool,
+        limit: Option<i32>,
+    ) -> Result<LogPage, StoreError> {
+        let query = self.log_query(run, first, LAST).consistent_read(consistent).set_limit(limit);
+        let page = query.send().await?;
         let more = page.last_evaluated_key.is_some();
         let frames: Result<Vec<Frame>, _> = page.items.unwrap_or_default().iter().map(Frame::read).collect();
         Ok(LogPage { frames: frames?, more })

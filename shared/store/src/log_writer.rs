@@ -46,7 +46,19 @@ enum Command {
     Chunk(Chunk),
     /// Answers when everything before it is stored, with the next position.
     Flush(oneshot::Sender<Result<Seq, AppendError>>),
+    /// Answers with what is not stored yet, where that is little.
+    Leave(oneshot::Sender<Result<Rest, AppendError>>),
 }
+
+/// What a holder has said and not stored, and where it goes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rest {
+    pub next: Seq,
+    pub chunks: Vec<Chunk>,
+}
+
+/// Longest rest, in bytes of JSON: it is written with the end of the run, in a transaction.
+const MAX_REST: usize = 16 * 1024;
 
 impl LogWriter {
     /// `next` is where the holder's next frame goes: it has just taken the log there.
@@ -76,6 +88,13 @@ impl LogWriter {
         let (answer, stored) = oneshot::channel();
         self.commands.send(Command::Flush(answer)).await.map_err(|_| self.ended())?;
         stored.await.unwrap_or_else(|_| Err(self.ended()))
+    }
+
+    /// Gives back what is not stored yet, so that it can be stored with the end of the run; stores it where it is long.
+    pub async fn leave(&self) -> Result<Rest, AppendError> {
+        let (answer, rest) = oneshot::channel();
+        self.commands.send(Command::Leave(answer)).await.map_err(|_| self.ended())?;
+        rest.await.unwrap_or_else(|_| Err(self.ended()))
     }
 
     fn ended(&self) -> AppendError {
@@ -120,15 +139,19 @@ struct Writer {
 
 impl Writer {
     async fn run(mut self, mut queue: mpsc::Receiver<Command>) {
-        let mut flushes = Vec::new();
+        let mut waiting = Waiting::default();
         while let Some(command) = queue.recv().await {
-            self.take(command, &mut flushes);
+            self.take(command, &mut waiting);
             let due = self.last.map_or_else(Instant::now, |last| last + self.interval);
-            self.gather(&mut queue, &mut flushes, due).await;
+            self.gather(&mut queue, &mut waiting, due).await;
+            let rest = if waiting.leaves.is_empty() { Vec::new() } else { self.batch.short_rest() };
             let written = self.write().await;
-            for flush in flushes.drain(..) {
-                // The one who asked may be gone.
+            // The one who asked may be gone.
+            for flush in waiting.flushes.drain(..) {
                 let _ = flush.send(written.clone().map(|()| self.next));
+            }
+            for leave in waiting.leaves.drain(..) {
+                let _ = leave.send(written.clone().map(|()| Rest { next: self.next, chunks: rest.clone() }));
             }
             if let Err(error) = written {
                 // Nothing can follow what is missing: the next push learns why.
@@ -139,33 +162,29 @@ impl Writer {
     }
 
     /// Collects what arrives until the write is due, the frame is full or somebody waits for it.
-    async fn gather(
-        &mut self,
-        queue: &mut mpsc::Receiver<Command>,
-        flushes: &mut Vec<oneshot::Sender<Result<Seq, AppendError>>>,
-        due: Instant,
-    ) {
+    async fn gather(&mut self, queue: &mut mpsc::Receiver<Command>, waiting: &mut Waiting, due: Instant) {
         loop {
             while self.batch.bytes < MAX_FRAME_BYTES / 2 {
                 match queue.try_recv() {
-                    Ok(command) => self.take(command, flushes),
+                    Ok(command) => self.take(command, waiting),
                     Err(_) => break,
                 }
             }
-            if !flushes.is_empty() || self.batch.bytes >= MAX_FRAME_BYTES / 2 {
+            if !waiting.is_empty() || self.batch.bytes >= MAX_FRAME_BYTES / 2 {
                 return;
             }
             match tokio::time::timeout_at(due, queue.recv()).await {
-                Ok(Some(command)) => self.take(command, flushes),
+                Ok(Some(command)) => self.take(command, waiting),
                 Ok(None) | Err(_) => return,
             }
         }
     }
 
-    fn take(&mut self, command: Command, flushes: &mut Vec<oneshot::Sender<Result<Seq, AppendError>>>) {
+    fn take(&mut self, command: Command, waiting: &mut Waiting) {
         match command {
             Command::Chunk(chunk) => self.batch.push(chunk),
-            Command::Flush(answer) => flushes.push(answer),
+            Command::Flush(answer) => waiting.flushes.push(answer),
+            Command::Leave(answer) => waiting.leaves.push(answer),
         }
     }
 
@@ -179,6 +198,19 @@ impl Writer {
             self.next += count;
         }
         Ok(())
+    }
+}
+
+/// Who waits for the writer.
+#[derive(Default)]
+struct Waiting {
+    flushes: Vec<oneshot::Sender<Result<Seq, AppendError>>>,
+    leaves: Vec<oneshot::Sender<Result<Rest, AppendError>>>,
+}
+
+impl Waiting {
+    fn is_empty(&self) -> bool {
+        self.flushes.is_empty() && self.leaves.is_empty()
     }
 }
 
@@ -204,6 +236,19 @@ impl Batch {
             _ => chunk,
         };
         self.chunks.push_back(chunk);
+    }
+
+    /// Takes everything, if it is short.
+    fn short_rest(&mut self) -> Vec<Chunk> {
+        let mut bytes = 0;
+        for chunk in &self.chunks {
+            bytes += serde_json::to_vec(chunk).map_or(MAX_REST, |json| json.len());
+            if bytes >= MAX_REST {
+                return Vec::new();
+            }
+        }
+        self.bytes = 0;
+        self.chunks.drain(..).collect()
     }
 
     /// Takes as many chunks as fit into one frame.

@@ -1,7 +1,7 @@
 //! Messages of a thread: a user's text, or the run whose log is the assistant's message.
 
 use serde::{Deserialize, Serialize};
-use tandem_protocol::{MessageId, RunId, UserId};
+use tandem_protocol::{MessageId, RunId, TenantId, ThreadId, UserId};
 
 use crate::items::{Item, from_item, to_item};
 use crate::threads::{Page, Thread};
@@ -33,16 +33,22 @@ pub enum MessageBody {
 impl Store {
     /// Messages [from, to) of a thread, in order; fewer only at the end of the thread.
     pub async fn messages(&self, thread: &Thread, from: u64, to: u64) -> Result<Vec<Message>, StoreError> {
-        let to = to.min(thread.length);
+        self.messages_in(&thread.tenant, &thread.thread, from, to.min(thread.length)).await
+    }
+
+    /// The same where the thread itself was not read.
+    pub async fn messages_in(
+        &self,
+        tenant: &TenantId,
+        thread: &ThreadId,
+        from: u64,
+        to: u64,
+    ) -> Result<Vec<Message>, StoreError> {
         let mut messages: Vec<Message> = Vec::new();
         let mut next = from;
         while next < to {
             let page = self
-                .between(
-                    keys::thread_partition(&thread.tenant, &thread.thread),
-                    keys::message_sort(next),
-                    keys::message_sort(to - 1),
-                )
+                .between(keys::thread_partition(tenant, thread), keys::message_sort(next), keys::message_sort(to - 1))
                 .consistent_read(true)
                 .send()
                 .await?;

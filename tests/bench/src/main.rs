@@ -5,11 +5,15 @@
 //! only forwards the provider's bytes, taken in the same run: that ratio holds on any machine.
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
+mod bulk;
+mod canned;
 mod events;
 mod figures;
 mod floor;
 mod machine;
+mod plot;
 mod report;
+mod requests;
 mod samples;
 mod world;
 

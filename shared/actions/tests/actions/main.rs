@@ -47,6 +47,14 @@ async fn two_hundred_parallel_increments_are_all_kept() {
 }
 
 #[tokio::test]
+async fn what_was_read_is_stored_by_its_place_in_the_log_alone() {
+    let app = App::new().await;
+    let read = app.call("peek", json!({"name": "n"}), app.tool("c1")).await;
+    assert_eq!(brief(&read), "null");
+    assert_eq!(app.outcome("c1").await, None);
+}
+
+#[tokio::test]
 async fn a_closed_call_changes_nothing() {
     for name in ["add", "count-up", "call-out"] {
         let app = App::new().await;

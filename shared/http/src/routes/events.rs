@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
 use tandem_protocol::{Chunk, Code, Principal, Run, RunId, RunStatus, Seq};
-use tandem_runs::Runtime;
+use tandem_runs::{Follower, Runtime};
 use tokio::time::Instant;
 
 use crate::caller::{Caller, Until, WantsJson};
@@ -68,10 +68,11 @@ pub(crate) async fn follow(
     let run = own_run(&app.runtime, &principal, &run).await?;
     let seen = seen(&headers, asked.after.as_deref(), "must be the number of a chunk: 0 or more")?;
     let from: Seq = seen.map_or(0, |seen| seen.saturating_add(1));
-    let past_end = run.status.is_terminal() && from >= app.runtime.store().tail(&run.run_id).await?.next;
+    let wait = if json { wait(asked.wait.as_deref())? } else { Duration::ZERO };
+    let mut follower = app.runtime.follow(&run.run_id, from, deadline);
+    let past_end = run.status.is_terminal() && follower.is_past_end().await?;
     if json {
-        let wait = wait(asked.wait.as_deref())?;
-        return page(&app.runtime, run, from, past_end, wait, deadline).await;
+        return page(&app.runtime, run, follower, from, past_end, wait, deadline).await;
     }
     if past_end {
         // EventSource stops coming back at this.
@@ -80,7 +81,7 @@ pub(crate) async fn follow(
     let open = app.runtime.open_stream(&principal)?;
     let stream =
         EventStream { run, from, attended: None, came: None, deadline, prelude: Vec::new(), epilogue: None, open };
-    Ok(stream.response(&app.runtime))
+    Ok(stream.response_of(&app.runtime, follower))
 }
 
 /// A run that the caller gets at. A foreign one answers like an unknown one; one whose log is deleted says so.
@@ -140,6 +141,7 @@ struct Event {
 async fn page(
     runtime: &Runtime,
     run: Run,
+    mut follower: Follower,
     from: Seq,
     past_end: bool,
     wait: Duration,
@@ -149,7 +151,6 @@ async fn page(
     if past_end {
         return Ok(Json(page).into_response());
     }
-    let mut follower = runtime.follow(&run.run_id, from, deadline);
     let until = Instant::now() + wait;
     let (mut cursor, mut bytes) = (from, 0);
     loop {

@@ -168,7 +168,7 @@ const START_STEP: &str = r#"{"type":"start-step"}"#;
 /// The `start-step` at or before chunk `seq` of a run.
 async fn step_in(runtime: &Runtime, run: &Run, seq: Seq) -> Result<Option<Seq>, ApiError> {
     let mut at = seq;
-    while let Some(frame) = runtime.store().frame_at(&run.run_id, at).await? {
+    while let Some(frame) = runtime.store().frame_at(&run.run_id, at, false).await? {
         let chunks = frame.parsed()?;
         let upto = usize::try_from((seq + 1).saturating_sub(frame.first)).unwrap_or(usize::MAX);
         let step = chunks.iter().take(upto).rposition(|chunk| matches!(chunk, Chunk::StartStep));

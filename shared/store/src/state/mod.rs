@@ -13,6 +13,7 @@ mod follow;
 mod frames;
 mod limits;
 mod list;
+mod look;
 mod presence;
 mod queue;
 mod reads;

@@ -27,7 +27,7 @@ async fn write(store: &Store, lengths: &[usize]) -> Vec<String> {
 
 /// What a reader gets that asks for chunks from `cursor` on: the frame that holds it, and what follows.
 async fn read(store: &Store, cursor: Seq) -> Vec<(Seq, String)> {
-    let mut frames: Vec<_> = store.frame_at(&run_id(), cursor).await.unwrap().into_iter().collect();
+    let mut frames: Vec<_> = store.frame_at(&run_id(), cursor, false).await.unwrap().into_iter().collect();
     let next = frames.first().map_or(0, tandem_store::Frame::next);
     frames.extend(store.log_from(&run_id(), next).await.unwrap());
     let chunks = frames.iter().flat_map(|frame| frame.chunks_from(cursor));

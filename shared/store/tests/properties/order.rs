@@ -27,7 +27,7 @@ proptest! {
             let read: Vec<u64> = read.iter().map(|frame| frame.first).collect();
             assert_eq!(read, positions.iter().copied().collect::<Vec<_>>());
             for position in &positions {
-                let at = store.frame_at(&run_id(), *position).await.unwrap();
+                let at = store.frame_at(&run_id(), *position, false).await.unwrap();
                 assert_eq!(at.map(|frame| frame.first), Some(*position));
             }
         });

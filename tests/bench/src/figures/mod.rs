@@ -1,10 +1,15 @@
 //! The figures, in the order of docs/performance.md.
 
+mod actions;
 mod chunks;
 mod crash;
 mod deltas;
 mod first_chunk;
 mod followers;
+mod functions;
+mod growth;
+mod memory;
+mod reconnect;
 mod turn;
 
 use std::pin::Pin;
@@ -41,6 +46,12 @@ figures! {
     "chunks" "From the model to the client, word by word" false chunks::take;
     "deltas" "Words as fast as they can be taken" false deltas::take;
     "turn" "A turn of 400 words and five calls at the store" false turn::take;
+    "reconnect" "Coming back to a long log" false reconnect::take;
+    "actions" "Actions over HTTP" false actions::take;
+    "functions" "The built functions" false functions::take;
+    "growth" "The usual operations while what is stored grows" true growth::take;
+    "million" "The usual operations with a million runs in the table" true growth::million;
+    "memory" "What the processes hold after many turns" true memory::take;
     "crash" "A holder is killed" false crash::take;
     "followers" "Many followers of one run" false followers::take;
 }
