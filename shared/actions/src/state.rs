@@ -22,7 +22,11 @@ impl State {
             caller: call.caller,
             run_id: call.run.clone().filter(|_| call.caller == Caller::Agent),
         };
-        State { unit: call.store.unit(&call.principal, by), may_write, failure: None }
+        let unit = match may_write {
+            true => call.store.unit(&call.principal, by),
+            false => call.store.unit_of_reads(&call.principal, by),
+        };
+        State { unit, may_write, failure: None }
     }
 
     /// The value of a document; none: there is no such document. A failure of the store is never "none".

@@ -5,8 +5,8 @@
 //! frame that says so, and cannot close the frame.
 
 use serde_json::Value;
-use tandem_protocol::Run;
-use tandem_store::{Document, List, Scope, StateError};
+use tandem_protocol::{Caller, Run};
+use tandem_store::{Author, Document, List, Scope, StateError};
 
 use crate::{Agent, Stop};
 
@@ -20,10 +20,13 @@ const MEMORIES: usize = 100;
 pub(crate) async fn system(agent: &Agent, run: &Run) -> Result<Vec<String>, Stop> {
     let owner = &run.owner;
     let memories = List::prefix("memory/").limit(MEMORIES);
+    let author = Author { user: owner.user.clone(), caller: Caller::Agent, run_id: Some(run.run_id.clone()) };
+    let unit = || agent.store.unit_of_reads(owner, author.clone());
+    let (mut mine, mut ours, mut screen) = (unit(), unit(), unit());
     let (mine, ours, view) = tokio::join!(
-        agent.store.look_through(owner, &Scope::User, &memories),
-        agent.store.look_through(owner, &Scope::Tenant, &memories),
-        agent.store.look_at(owner, &Scope::User, "view"),
+        mine.list(&Scope::User, &memories),
+        ours.list(&Scope::Tenant, &memories),
+        screen.get(&Scope::User, "view"),
     );
     let mut parts = vec![agent.instructions.to_string(), format!("You work for the user {}.", owner.user)];
     let remembered: Vec<Document> =

@@ -13,7 +13,6 @@ mod follow;
 mod frames;
 mod limits;
 mod list;
-mod look;
 mod presence;
 mod queue;
 mod reads;

@@ -17,6 +17,8 @@ pub struct Unit {
     principal: Principal,
     pub(super) by: Author,
     pub(super) scopes: Vec<Touched>,
+    /// Nothing will be committed: it does not matter where the scopes stand.
+    reads_only: bool,
 }
 
 /// A scope that the unit has read or written.
@@ -34,7 +36,12 @@ pub(super) struct Touched {
 impl Store {
     /// Begins a unit of work.
     pub fn unit(&self, principal: &Principal, by: Author) -> Unit {
-        Unit { store: self.clone(), principal: principal.clone(), by, scopes: Vec::new() }
+        Unit { store: self.clone(), principal: principal.clone(), by, scopes: Vec::new(), reads_only: false }
+    }
+
+    /// Reads on which nothing is built: each in one call, without where its scope stands. It commits nothing.
+    pub fn unit_of_reads(&self, principal: &Principal, by: Author) -> Unit {
+        Unit { reads_only: true, ..self.unit(principal, by) }
     }
 }
 
@@ -82,7 +89,7 @@ impl Unit {
 
     /// Whether a commit would change documents.
     pub fn has_writes(&self) -> bool {
-        self.scopes.iter().any(|touched| !touched.writes.is_empty())
+        !self.reads_only && self.scopes.iter().any(|touched| !touched.writes.is_empty())
     }
 
     /// Forgets the writes and keeps what was read, so that an outcome can still be committed on it.
@@ -98,7 +105,7 @@ impl Unit {
             return Ok(at);
         }
         let partition = scope.partition(&self.store, &self.principal).await?;
-        let pos = self.store.head(&partition).await?;
+        let pos = if self.reads_only { 0 } else { self.store.head(&partition).await? };
         let (reads, writes) = (Reads::default(), BTreeMap::new());
         self.scopes.push(Touched { scope: scope.clone(), partition, pos, reads, writes });
         Ok(self.scopes.len() - 1)
