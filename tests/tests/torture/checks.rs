@@ -137,11 +137,18 @@ fn client(evidence: &Stored, name: &str, log: &Log, findings: &mut Findings) {
     });
 }
 
+/// Actions of the script that change nothing.
+const READS: [&str; 2] = ["list-emails", "read-email"];
+
 /// Every call has an intent and then one outcome, and the transcript says what is stored.
 pub(crate) fn calls(evidence: &Stored, findings: &mut Findings) {
     let (given_up, goes_on) = (ending(evidence) == Ending::GivenUp, ending(evidence) == Ending::AwaitingApproval);
     let mut shown = BTreeMap::new();
     for call in evidence.transcript().calls() {
+        if READS.contains(&call.name.as_str()) && matches!(call.state, CallState::Done(_)) {
+            // Its place in the log is its outcome.
+            continue;
+        }
         let told = match &call.state {
             CallState::Done(output) => ("done".to_owned(), output.to_string()),
             CallState::Failed(text) if text == UNKNOWN => ("unknown".to_owned(), String::new()),
