@@ -131,15 +131,25 @@ impl Transcript {
                     text.push_str(delta);
                 }
             }
+            // Every one of that name and kind, as a log that is not ours may have opened several: an end leaves none open.
             Chunk::TextEnd { id: of } => {
-                if let Some(Part::Text { open, .. }) = self.prose(of) {
-                    *open = false;
+                for part in self.parts_mut() {
+                    if let Part::Text { id, open, .. } = part
+                        && id == of
+                    {
+                        *open = false;
+                    }
                 }
             }
             Chunk::ReasoningEnd { id: of, provider_metadata: signed } => {
-                if let Some(Part::Reasoning { open, provider_metadata, .. }) = self.prose(of) {
-                    *open = false;
-                    *provider_metadata = signed.clone();
+                for part in self.parts_mut() {
+                    if let Part::Reasoning { id, open, provider_metadata, .. } = part
+                        && id == of
+                        && *open
+                    {
+                        *open = false;
+                        provider_metadata.clone_from(signed);
+                    }
                 }
             }
             Chunk::ToolInputStart { tool_call_id, tool_name } => {
@@ -264,6 +274,11 @@ impl Transcript {
             Some(step) => step.parts.push(part),
             None => self.steps.push(Step { parts: vec![part], ..Step::default() }),
         }
+    }
+
+    /// Those of the last step.
+    fn parts_mut(&mut self) -> impl Iterator<Item = &mut Part> {
+        self.steps.last_mut().into_iter().flat_map(|step| &mut step.parts)
     }
 
     fn prose(&mut self, of: &str) -> Option<&mut Part> {
@@ -434,6 +449,20 @@ mod tests {
         let step = t.open_step().unwrap();
         assert_eq!(step.parts, [Part::Text { id: "t2".into(), text: "kept".into(), open: true }]);
         assert_eq!(t.closing(), [Chunk::TextEnd { id: "t2".into() }]);
+    }
+
+    #[test]
+    fn an_end_closes_whatever_has_its_name_and_kind() {
+        let mut t = fold(&[
+            json!({"type": "start-step"}),
+            json!({"type": "reasoning-start", "id": "p"}),
+            json!({"type": "text-start", "id": "p"}),
+            json!({"type": "text-start", "id": "p"}),
+        ]);
+        let closing = t.closing();
+        assert_eq!(closing.len(), 3);
+        closing.iter().for_each(|chunk| t.apply(chunk));
+        assert_eq!(t.closing(), []);
     }
 
     #[test]

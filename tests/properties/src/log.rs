@@ -58,6 +58,18 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
         "\n",
         r#"{"type":"finish","finishReason":"stop"}"#,
     );
+    // Found by the fuzzer: parts of two kinds, and of one, under the same name.
+    const SAME_NAME: &str = concat!(
+        r#"{"type":"start-step"}"#,
+        "\n",
+        r#"{"type":"reasoning-start","id":"p"}"#,
+        "\n",
+        r#"{"type":"text-start","id":"p"}"#,
+        "\n",
+        r#"{"type":"text-start","id":"p"}"#,
+        "\n",
+        r#"{"type":"text-end","id":"p"}"#,
+    );
     let events: Vec<String> = TURN.lines().map(|line| format!("data: {line}\n")).collect();
-    vec![TURN.into(), events.join("\n").into_bytes(), b"{\"type\":\"abort\"}".to_vec()]
+    vec![SAME_NAME.into(), TURN.into(), events.join("\n").into_bytes(), b"{\"type\":\"abort\"}".to_vec()]
 }
