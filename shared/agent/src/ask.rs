@@ -12,7 +12,7 @@ use tracing::field::Empty;
 use tracing::{Instrument, Span};
 
 use crate::Stop;
-use crate::overflow::{Fitting, LeftOut};
+use crate::overflow::{Fitting, LeftOut, TooLong};
 use crate::turn::{Turn, calls_of, model_failed};
 
 /// Requests for one step, the first included.
@@ -25,15 +25,15 @@ const MAX_CALLS: usize = 32;
 impl Turn<'_> {
     /// Streams one complete answer into the log. An answer that breaks off is void: `reset-step`, and again,
     /// as long as that can help and fits before the soft timeout. A conversation that is too long is shortened until it
-    /// fits or only the current question is left; later steps of the turn begin with what was left out.
+    /// fits or only the current question is left; later steps of the turn ask for less than what was too long.
     pub(crate) async fn ask(
         &mut self,
         model: &dyn Model,
         mut request: Request,
         mut history: Fitting,
     ) -> Result<(FinishReason, Usage), Stop> {
-        for _ in 0..self.shortened {
-            history.shorten();
+        if let Some(too_long) = self.too_long.as_ref().filter(|known| known.model == model.name()) {
+            history = history.below(too_long.characters);
         }
         loop {
             self.say_left_out(history.left_out()).await?;
@@ -48,10 +48,11 @@ impl Turn<'_> {
                 Ok(finish) => return Ok(finish),
                 Err(error) => error,
             };
+            let characters = history.size();
             if matches!(error, ModelError::ContextTooLong { .. }) && history.shorten() {
+                self.too_long = Some(TooLong { model: model.name().to_owned(), characters });
                 let LeftOut { messages, characters } = history.left_out();
                 tracing::warn!(run = %self.run.run_id, messages, characters, "the conversation is shortened");
-                self.shortened += 1;
                 self.reset_step().await?;
                 continue;
             }
@@ -71,14 +72,18 @@ impl Turn<'_> {
         }
     }
 
-    /// Says in the metadata of the answer what the model is not shown.
+    /// Says in the metadata of the answer what the model is not shown, and why.
     async fn say_left_out(&mut self, left_out: LeftOut) -> Result<(), Stop> {
         let said = json!(left_out);
         let known = self.log.transcript.metadata.as_ref().and_then(|metadata| metadata.get("leftOut"));
         if left_out == LeftOut::default() || known == Some(&said) {
             return Ok(());
         }
-        Ok(self.log.push(Chunk::MessageMetadata { message_metadata: json!({"leftOut": said}) }).await?)
+        let mut metadata = json!({"leftOut": said});
+        if let Some(too_long) = &self.too_long {
+            metadata["tooLong"] = json!(too_long);
+        }
+        Ok(self.log.push(Chunk::MessageMetadata { message_metadata: metadata }).await?)
     }
 
     /// What has arrived of an answer that is void is taken back.

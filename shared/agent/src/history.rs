@@ -10,7 +10,7 @@ use tandem_protocol::{CallState, End, Part, Run, Step, ToolCall, Transcript};
 use tandem_store::{Input, MessageBody, Store};
 
 use crate::Stop;
-use crate::overflow::{Fitting, LeftOut};
+use crate::overflow::{Fitting, TooLong};
 use crate::shortened::shortened;
 use crate::turn::calls_of;
 
@@ -28,8 +28,8 @@ pub(crate) struct History {
     /// Messages of the thread that are older than what is here.
     older: usize,
     before: Vec<Message>,
-    /// What the answer before this one had to leave out.
-    left_out: LeftOut,
+    /// What was too long for the answer before this one.
+    pub(crate) too_long: Option<TooLong>,
     /// The user's message that the run answers.
     text: String,
 }
@@ -55,11 +55,11 @@ pub(crate) async fn load(store: &Store, run: &Run, input: &Input) -> Result<Hist
         .try_collect()
         .await?;
     let older = usize::try_from(begin).unwrap_or(usize::MAX);
-    let left_out = match before.last() {
-        Some(Said::Assistant(answer)) => LeftOut::told(answer.metadata.as_ref()),
-        Some(Said::User(_)) | None => LeftOut::default(),
+    let too_long = match before.last() {
+        Some(Said::Assistant(answer)) => TooLong::told(answer.metadata.as_ref()),
+        Some(Said::User(_)) | None => None,
     };
-    Ok(History { older, before: messages(&before), left_out, text: input.text.clone() })
+    Ok(History { older, before: messages(&before), too_long, text: input.text.clone() })
 }
 
 enum Said {
@@ -73,7 +73,7 @@ impl History {
         let mut messages = self.before.clone();
         push_user(&mut messages, &self.text);
         push_steps(&mut messages, transcript.steps.iter().filter(|step| step.finished));
-        Fitting::new(messages, self.older).begun_with(self.left_out)
+        Fitting::new(messages, self.older)
     }
 }
 

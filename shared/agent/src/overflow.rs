@@ -17,7 +17,7 @@ const RESULT: usize = 4_000;
 const NOTE: usize = 100;
 
 /// What the model is not shown of a conversation. It stands in the metadata of the answer as `leftOut`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct LeftOut {
     /// Questions and answers before the current question.
     pub messages: usize,
@@ -25,10 +25,18 @@ pub(crate) struct LeftOut {
     pub characters: usize,
 }
 
-impl LeftOut {
+/// What a model did not take, in characters. It stands in the metadata of the answer as `tooLong`, so that the next step and
+/// the next turn do not ask for as much again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct TooLong {
+    pub(crate) model: String,
+    pub(crate) characters: usize,
+}
+
+impl TooLong {
     /// What the metadata of an answer tells.
-    pub(crate) fn told(metadata: Option<&Value>) -> Self {
-        metadata.and_then(|metadata| Self::deserialize(metadata.get("leftOut")?).ok()).unwrap_or_default()
+    pub(crate) fn told(metadata: Option<&Value>) -> Option<Self> {
+        Self::deserialize(metadata?.get("tooLong")?).ok()
     }
 }
 
@@ -49,18 +57,15 @@ impl Fitting {
         Fitting { messages, left_out, older: Vec::new(), steps: Vec::new() }
     }
 
-    /// Leaves out at once what the answer before this one had to: that is too long for this one too.
-    pub(crate) fn begun_with(mut self, before: LeftOut) -> Self {
-        let question = self.question();
-        if before.characters > 0 {
-            self.cut_results(question);
-        }
-        let questions = self.questions();
-        let spare = before.messages.saturating_sub(self.left_out.messages) / 2;
-        if let Some(begin) = spare.checked_sub(1).and_then(|last| questions.get(last).or(questions.last())) {
-            self.drop_before(*begin);
-        }
+    /// Shortens it until it is smaller than what was too long, as far as it can be shortened.
+    pub(crate) fn below(mut self, too_long: usize) -> Self {
+        while self.size() >= too_long && self.shorten() {}
         self
+    }
+
+    /// In characters, without the notes of what is left out.
+    pub(crate) fn size(&self) -> usize {
+        self.messages.iter().map(digest::characters).sum()
     }
 
     /// Shortens it, by more with each call. `false`: nothing is left to shorten.
@@ -88,11 +93,6 @@ impl Fitting {
             }
         }
         messages
-    }
-
-    /// Where the current question is.
-    fn question(&self) -> usize {
-        self.messages.iter().rposition(is_question).unwrap_or_default()
     }
 
     /// Where people said something, but for the first of them.

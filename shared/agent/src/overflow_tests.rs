@@ -163,27 +163,32 @@ fn what_the_model_has_not_read_yet_is_cut_last() {
 }
 
 #[test]
-fn an_answer_begins_with_what_the_one_before_it_had_to_leave_out() {
-    let mut fitting = Fitting::new(conversation(), 10);
-    let whole = fitting.messages().len();
-    for _ in 0..2 {
-        assert!(fitting.shorten());
+fn what_was_too_long_is_not_asked_for_again_and_what_fits_is_left_whole() {
+    let fitting = Fitting::new(conversation(), 10);
+    let (whole, size) = (fitting.messages(), fitting.size());
+    assert_eq!(fitting.clone().below(size + 1).messages(), whole, "a smaller conversation is not shortened");
+    for too_long in [size, size / 2, size / 10, 600] {
+        let fitting = fitting.clone().below(too_long);
+        assert!(fitting.size() < too_long, "{} of {too_long}", fitting.size());
+        assert_valid(&fitting.messages());
     }
-    let before = fitting.left_out();
-    assert!(before.messages > 10 && before.characters > 0, "{before:?}");
-    // Two messages more have been said since, and read: 10 that were left out unread are 12.
-    let next = [&conversation()[..], &[answered("yes"), said("and then")]].concat();
-    let fitting = Fitting::new(next.clone(), 10).begun_with(before);
-    assert_valid(&fitting.messages());
-    assert_eq!(fitting.left_out().messages, before.messages);
-    assert!(fitting.left_out().characters > 0 && fitting.messages().len() < whole);
-    let told = LeftOut::told(Some(&serde_json::json!({"leftOut": before, "usage": {}})));
-    assert_eq!((told, LeftOut::told(None)), (before, LeftOut::default()));
-    // Whatever is told, the question that is asked now stays.
-    let all = Fitting::new(next, 10).begun_with(LeftOut { messages: 1_000, characters: 0 });
-    let [Message::User { text: Some(text), .. }] = &all.messages()[..] else { panic!() };
-    assert!(text.ends_with("and then"), "{text}");
-    assert_eq!(Fitting::new(conversation(), 10).begun_with(LeftOut::default()).messages().len(), whole);
+    // The question that is asked now stays, however little is wanted.
+    let [Message::User { text: Some(text), .. }] = &fitting.below(0).messages()[..] else { panic!() };
+    assert!(text.ends_with("question 10"), "{text}");
+}
+
+#[test]
+fn the_next_step_is_below_the_same_bound_whatever_the_model_has_read_meanwhile() {
+    let first = [&conversation()[..], &[called("c"), result("c", "y".repeat(9_000), None)]].concat();
+    let mut step = Fitting::new(first.clone(), 0);
+    let too_long = step.size();
+    assert!(step.shorten() && step.shorten());
+    let next = [&first[..], &[called("d"), result("d", "z".repeat(500), None)]].concat();
+    let next = Fitting::new(next, 0).below(too_long);
+    assert!(next.size() < too_long);
+    let told = TooLong { model: "m".into(), characters: too_long };
+    assert_eq!(TooLong::told(Some(&json!({"tooLong": told, "usage": {}}))), Some(told));
+    assert_eq!((TooLong::told(None), TooLong::told(Some(&json!({"tooLong": 3})))), (None, None));
 }
 
 #[test]

@@ -9,6 +9,7 @@ use tandem_protocol::{CallState, Caller, Chunk, EndReason, FinishReason, Part, R
 use tandem_store::{AppendError, LogWriter, PendingApproval};
 use tokio::time::Instant;
 
+use crate::overflow::TooLong;
 use crate::prepared::{Context, Prepared};
 use crate::recorder::Recorder;
 use crate::{Agent, Setup, Stop, TurnEnd, Turned};
@@ -23,8 +24,8 @@ pub(crate) struct Turn<'a> {
     pub(crate) soft: Instant,
     pub(crate) hard: Instant,
     pub(crate) progressed: &'a AtomicBool,
-    /// How often the history was shortened for this turn: the next step begins with that.
-    pub(crate) shortened: u32,
+    /// The least that was too long for the model, as far as is known.
+    pub(crate) too_long: Option<TooLong>,
     /// Requests to models that were paid for.
     pub(crate) requests: u32,
     /// The model has begun to answer the last one.
@@ -36,7 +37,7 @@ pub(crate) async fn run(agent: &Agent, setup: Setup<'_>, log: &LogWriter) -> Tur
     let recorder = Recorder::new(log, transcript, run.run_id.clone(), run.attempt);
     let caller = Caller::Agent;
     let mut turn =
-        Turn { agent, run, caller, log: recorder, soft, hard, progressed, shortened: 0, requests: 0, answering: false };
+        Turn { agent, run, caller, log: recorder, soft, hard, progressed, too_long: None, requests: 0, answering: false };
     let end = match turn.work(prepared).await {
         Ok(end) => end,
         Err(stop) => turn.stop(stop).await,
@@ -90,6 +91,10 @@ impl Turn<'_> {
             max_tokens: self.agent.limits.max_output_tokens,
             retry: 0,
         };
+        if self.too_long.is_none() {
+            let told = TooLong::told(self.log.transcript.metadata.as_ref());
+            self.too_long = told.or_else(|| context.history.too_long.clone());
+        }
         let history = context.history.with(&self.log.transcript);
         let (reason, usage) = self.ask(&*context.model, request, history).await?;
         let ready = self.last_calls(|state| matches!(state, CallState::Ready));
