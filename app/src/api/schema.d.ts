@@ -2445,6 +2445,8 @@ export interface operations {
             query?: {
                 /** @description The number of the first chunk to send; negative: so many before the last one, back to the start of their step. */
                 startIndex?: number;
+                /** @description What POST /tickets gave, in the place of a token. */
+                ticket?: string;
             };
             header?: never;
             path: {
@@ -3367,6 +3369,8 @@ export interface operations {
                 after?: number;
                 /** @description With `Accept: application/json`: how long to wait for a chunk, in seconds. */
                 wait?: number;
+                /** @description What POST /tickets gave, in the place of a token. */
+                ticket?: string;
             };
             header?: {
                 /** @description What EventSource sends when it comes back: the number of the last chunk that it has. */
@@ -3597,6 +3601,8 @@ export interface operations {
                 scope?: string[];
                 /** @description The id of the last event of an earlier stream. */
                 cursor?: string;
+                /** @description What POST /tickets gave, in the place of a token. */
+                ticket?: string;
             };
             header?: {
                 /** @description What EventSource sends when it comes back: the id of the last event that it has. */
@@ -3697,6 +3703,8 @@ export interface operations {
                 after?: number;
                 /** @description With `Accept: application/json`: how long to wait for a chunk, in seconds. */
                 wait?: number;
+                /** @description What POST /tickets gave, in the place of a token. */
+                ticket?: string;
             };
             header?: {
                 /** @description What EventSource sends when it comes back: the last position that it has. */
@@ -4005,7 +4013,7 @@ export interface operations {
                 limit?: number;
                 /** @description Only titles that hold this. */
                 q?: string;
-                /** @description True: only archived ones. Otherwise only those that are not archived. */
+                /** @description True: archived ones too. */
                 archived?: boolean;
                 /** @description True: those that others share with the tenant. Otherwise your own. */
                 shared?: boolean;

@@ -36,8 +36,18 @@ pub(crate) async fn run(agent: &Agent, setup: Setup<'_>, log: &LogWriter) -> Tur
     let Setup { run, prepared, transcript, soft, hard, progressed } = setup;
     let recorder = Recorder::new(log, transcript, run.run_id.clone(), run.attempt);
     let caller = Caller::Agent;
-    let mut turn =
-        Turn { agent, run, caller, log: recorder, soft, hard, progressed, too_long: None, requests: 0, answering: false };
+    let mut turn = Turn {
+        agent,
+        run,
+        caller,
+        log: recorder,
+        soft,
+        hard,
+        progressed,
+        too_long: None,
+        requests: 0,
+        answering: false,
+    };
     let end = match turn.work(prepared).await {
         Ok(end) => end,
         Err(stop) => turn.stop(stop).await,

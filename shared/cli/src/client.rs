@@ -15,11 +15,14 @@ const WAIT: &str = "20";
 /// How long one try of a call may take: an action's own time, and waiting for another try of the same call.
 const LONGEST_CALL: Duration = Duration::from_secs(150);
 
+/// Where `tandem dev` is, if nothing else is said.
+const HERE: &str = "http://127.0.0.1:8787";
+
 /// Where the system is, and who calls.
 #[derive(clap::Args, Debug, Clone)]
 pub(crate) struct Target {
     /// Address of the running or deployed system.
-    #[arg(long, env = "TANDEM_URL", default_value = "http://127.0.0.1:8787", value_parser = url)]
+    #[arg(long, env = "TANDEM_URL", default_value = HERE, value_parser = url)]
     url: String,
     /// Bearer token.
     #[arg(long, env = "TANDEM_TOKEN", hide_env_values = true)]
@@ -188,6 +191,14 @@ impl Client {
             if page["done"] == true {
                 return Ok(page["status"].as_str().unwrap_or("unknown").to_owned());
             }
+        }
+    }
+
+    /// The flag that leads another command there; nothing for where it goes by itself.
+    pub(crate) fn elsewhere(&self) -> String {
+        match self.target.url == HERE || std::env::var_os("TANDEM_URL").is_some() {
+            true => String::new(),
+            false => format!(" --url {}", self.target.url),
         }
     }
 

@@ -15,12 +15,14 @@ pub use logs::{init_function_logs, init_logs};
 pub use tandem_runs::Runtime;
 pub use traces::{flush_traces, has_traces};
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
 use tandem_actions::Registry;
 use tandem_agent::{Agent, Limits};
 use tandem_auth::{DispatchKeys, dispatch_keys, is_loopback_url};
+use tandem_catalog::Settings;
 use tandem_model::Models;
 use tandem_protocol::Usage;
 use tandem_runs::{Config, Dispatch, HttpDispatch, LambdaDispatch};
@@ -58,8 +60,23 @@ pub fn registry() -> Result<Registry> {
     Ok(tandem_catalog::registry()?)
 }
 
+/// The same, and mail that no server sends goes into this folder.
+pub fn registry_with_outbox(outbox_dir: PathBuf) -> Result<Registry> {
+    Ok(tandem_catalog::registry_with(&Settings { outbox_dir, ..Settings::from_env(env) })?)
+}
+
 /// A runtime on `store`. `dispatch`: the way to the background.
 pub fn runtime(store: Store, dispatch: Option<Arc<dyn Dispatch>>, keys: DispatchKeys) -> Result<Runtime> {
+    runtime_with(registry()?, store, dispatch, keys)
+}
+
+/// The same with these actions.
+pub fn runtime_with(
+    registry: Registry,
+    store: Store,
+    dispatch: Option<Arc<dyn Dispatch>>,
+    keys: DispatchKeys,
+) -> Result<Runtime> {
     let config = Config::from_env(&env)?;
     if config.durable_background && dispatch.is_none() {
         bail!(
@@ -67,7 +84,7 @@ pub fn runtime(store: Store, dispatch: Option<Arc<dyn Dispatch>>, keys: Dispatch
              or BACKGROUND_URL (HTTP), or AGENT_CHAT_DURABLE_BACKGROUND=false to run every turn in the foreground."
         );
     }
-    let registry = Arc::new(registry()?);
+    let registry = Arc::new(registry);
     let models = Arc::new(Models::from_env(env)?);
     for (provider, key) in [("anthropic/", "ANTHROPIC_API_KEY"), ("openai/", "OPENAI_API_KEY")] {
         let asks = models.names().find(|name| name.starts_with(provider));

@@ -8,6 +8,7 @@ use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use serde_path_to_error::Segment;
 use tandem_protocol::{Code, Problem};
 
 use crate::ApiError;
@@ -51,8 +52,43 @@ pub(crate) fn object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
         ApiError(Box::new(problem.at("", error.to_string())))
     })?;
     serde_path_to_error::deserialize(Value::Object(object)).map_err(|error| {
-        let path = error.path().to_string();
-        let pointer = if path == "." { String::new() } else { format!("/{}", path.replace('.', "/")) };
+        let pointer: String = error.path().iter().map(step).collect();
         ApiError::invalid(&pointer, error.into_inner().to_string())
     })
+}
+
+/// One step of a JSON pointer (RFC 6901).
+fn step(segment: &Segment) -> String {
+    match segment {
+        Segment::Seq { index } => format!("/{index}"),
+        Segment::Map { key } => format!("/{}", key.replace('~', "~0").replace('/', "~1")),
+        Segment::Enum { .. } | Segment::Unknown => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Deserialize;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[allow(dead_code)]
+    struct Asked {
+        list: Vec<u32>,
+    }
+
+    #[test]
+    fn a_fault_has_a_pointer() {
+        for (body, pointer) in [
+            (r#"{"list": [1, "two"]}"#, "/list/1"),
+            (r#"{"a/b.c~d": 1}"#, "/a~1b.c~0d"),
+            ("{}", ""),
+            ("[[1]]", ""),
+            ("{", ""),
+        ] {
+            let ApiError(problem) = object::<Asked>(body.as_bytes()).unwrap_err();
+            assert_eq!(problem.errors[0].pointer, pointer, "{body}: {}", problem.errors[0].detail);
+        }
+    }
 }

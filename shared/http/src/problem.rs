@@ -42,7 +42,10 @@ impl ApiError {
     }
 
     pub fn method_not_allowed() -> Self {
-        Self::new(Code::MethodNotAllowed, "The header Allow names the methods of this path.")
+        Self::new(
+            Code::MethodNotAllowed,
+            "This path takes other methods: the header Allow names them, and `curl -i` shows it.",
+        )
     }
 }
 
@@ -117,9 +120,17 @@ impl From<StartError> for ApiError {
                 ApiError(Box::new(problem))
             }
             StartError::Taken => {
-                let detail = "The turn was said with another text. Send a turnId of its own for a new message, or \
-                              \"edit\": true to put it in the place of the earlier one and of all that was said since.";
-                ApiError(Box::new(Problem::new(Code::Conflict, detail).at("/turnId", "is the name of another message")))
+                let detail = "The turn was said with another text. Send an id of its own for a new message; to put it in \
+                              the place of the earlier one and of all that was said since, send \"edit\": true, or with \
+                              the AI SDK's messages its messageId.";
+                ApiError(Box::new(Problem { title: "The id is taken".into(), ..Problem::new(Code::Conflict, detail) }))
+            }
+            StartError::NothingToEdit => {
+                let detail = "There is no such message in the thread. Without \"edit\" it is said as a new one.";
+                ApiError(Box::new(Problem::new(Code::NotFound, detail).at("/turnId", "is no message of the thread")))
+            }
+            StartError::NotYours => {
+                Self::new(Code::Forbidden, "Only who said a message may edit it. Say yours as a new one.")
             }
             StartError::Expired => {
                 Self::new(Code::Expired, "The log has been deleted; read GET /threads/{thread}/messages.")

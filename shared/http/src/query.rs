@@ -1,4 +1,4 @@
-//! The query of a request, read into a type. Its faults name the parameter.
+//! The query of a request, read into a type. Its faults name the parameter, and so does an unknown one.
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -18,13 +18,23 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
 }
 
 fn read<T: DeserializeOwned>(query: &str) -> Result<T, ApiError> {
-    let pairs = serde_urlencoded::Deserializer::new(form_urlencoded::parse(query.as_bytes()));
-    serde_path_to_error::deserialize(pairs).map_err(|error| {
+    let pairs: Vec<_> = form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| !is_others(name)).collect();
+    let twice = |(at, (name, _)): &(usize, &(_, _))| pairs[..*at].iter().any(|(before, _)| before == name);
+    if let Some((_, (name, _))) = pairs.iter().enumerate().find(twice) {
+        return Err(ApiError::invalid(&format!("?{name}"), "can be given once"));
+    }
+    let ours = form_urlencoded::Serializer::new(String::new()).extend_pairs(&pairs).finish();
+    let ours = serde_urlencoded::Deserializer::new(form_urlencoded::parse(ours.as_bytes()));
+    serde_path_to_error::deserialize(ours).map_err(|error| {
         let path = error.path().to_string();
-        // A parameter that came twice is a fault of the whole; its text names it.
         let name = if path == "." { "" } else { &path };
         ApiError::invalid(&format!("?{name}"), error.into_inner().to_string())
     })
+}
+
+/// What others put into an address, such as a cache's number, and the ticket, which has been read by then.
+pub(crate) fn is_others(name: &str) -> bool {
+    name == "ticket" || name == "lastEventId" || name.starts_with('_') || name.starts_with("utm_")
 }
 
 #[cfg(test)]
@@ -46,7 +56,7 @@ mod tests {
         for (query, pointer, says) in [
             ("limit=abc", "?limit", "invalid digit"),
             ("shared=yes", "?shared", "`true` or `false`"),
-            ("limit=1&limit=2", "?", "duplicate field `limit`"),
+            ("limit=1&limit=2", "?limit", "once"),
             ("archive=true", "?archive", "unknown field `archive`, expected `limit` or `shared`"),
         ] {
             let ApiError(problem) = read::<Asked>(query).unwrap_err();
@@ -54,6 +64,8 @@ mod tests {
             assert_eq!(fault.pointer, pointer, "{query}: {}", fault.detail);
             assert!(fault.detail.contains(says), "{query}: {}", fault.detail);
         }
-        assert!(read::<Asked>("limit=7&shared=true").is_ok() && read::<Asked>("").is_ok());
+        for query in ["limit=7&shared=true", "", "_=17&utm_source=mail&ticket=a.b&limit=7&lastEventId=3"] {
+            assert!(read::<Asked>(query).is_ok(), "{query}");
+        }
     }
 }

@@ -39,8 +39,9 @@ pub enum Trigger {
     /// A new message; with a known turn a repeat, which must say the same.
     Submit,
     /// The client edited a message that it had sent before, so what came after it goes even where the content is
-    /// the same (`edit`, or the AI SDK's `submit-message` with a `messageId`).
-    Edit,
+    /// the same (`edit`, or the AI SDK's `submit-message` with a `messageId`). `must_exist`: else it is refused, and not said as a
+    /// new one, as it is where the AI SDK says again what was never stored.
+    Edit { must_exist: bool },
     /// Answer the message again. `replaces` is the answer that the client replaces, if it names one.
     Regenerate { replaces: Option<MessageId> },
     /// What a person says to the calls that the assistant's `message` asked about.
@@ -71,11 +72,14 @@ struct Body {
     messages: Option<Value>,
     trigger: Option<Value>,
     message_id: Option<Value>,
+    #[serde(flatten)]
+    others: Map<String, Value>,
 }
 
 impl AgentChat {
     /// Reads a body as JSON, whatever its content type: one of the stock transports sends text/plain.
-    /// Fields that are not of the API are ignored, as clients add their own. All faults are reported at once.
+    /// Unknown fields are refused in the native form, and ignored in the AI SDK's, to which clients add their own. All
+    /// faults are reported at once.
     pub fn parse(body: &[u8]) -> Result<Self, AgentChatError> {
         // Not read as the struct at once: serde would take an array for it, field after field.
         let object: Result<Map<String, Value>, _> = serde_json::from_slice(body);
@@ -83,6 +87,10 @@ impl AgentChat {
             Box::new(Problem::new(Code::InvalidRequest, "The body must be a JSON object.").at("", e.to_string()))
         })?;
         let mut faults = Faults::default();
+        for name in body.others.keys().filter(|_| body.messages.is_none()) {
+            let fault = "is unknown: there are message, threadId, turnId, edit, model and whenBusy";
+            faults.add::<()>(format!("/{}", name.replace('~', "~0").replace('/', "~1")), fault);
+        }
         let parsed = match (&body.message, &body.messages) {
             (Some(message), None) => native(&body, message, &mut faults),
             (None, Some(messages)) => ai_sdk(&body, messages, &mut faults),
@@ -156,10 +164,10 @@ fn native(body: &Body, message: &Value, faults: &mut Faults) -> Option<AgentChat
     let turn = turn.or(named);
     let trigger = match body.edit.as_ref().map(Value::as_bool) {
         None | Some(Some(false)) => Trigger::Submit,
-        Some(Some(true)) => Trigger::Edit,
+        Some(Some(true)) => Trigger::Edit { must_exist: true },
         Some(None) => return faults.add("/edit", "must be true or false"),
     };
-    if trigger == Trigger::Edit && (thread.is_none() || turn.is_none()) && faults.0.is_empty() {
+    if matches!(trigger, Trigger::Edit { .. }) && (thread.is_none() || turn.is_none()) && faults.0.is_empty() {
         faults.add::<()>("/edit", "needs threadId, and the turnId of the message that is edited");
     }
     Some(AgentChat {
@@ -180,7 +188,7 @@ fn ai_sdk(body: &Body, messages: &Value, faults: &mut Faults) -> Option<AgentCha
     let trigger = match body.trigger.as_ref().map(Value::as_str) {
         None | Some(Some("submit-message")) => match faults.id::<MessageId>("/messageId", &body.message_id) {
             None => Trigger::Submit,
-            Some(_) => Trigger::Edit,
+            Some(_) => Trigger::Edit { must_exist: false },
         },
         // The AI SDK names an answer, the user's message or nothing; it always sends the message to answer last.
         Some(Some("regenerate-message")) => {
@@ -192,7 +200,7 @@ fn ai_sdk(body: &Body, messages: &Value, faults: &mut Faults) -> Option<AgentCha
     let Some(list) = messages.as_array() else {
         return faults.add("/messages", "must be an array of messages");
     };
-    if let (Trigger::Submit | Trigger::Edit, Some(last)) = (&trigger, list.last())
+    if let (Trigger::Submit | Trigger::Edit { .. }, Some(last)) = (&trigger, list.last())
         && last["role"] == "assistant"
     {
         let answer = answers(&format!("/messages/{}", list.len() - 1), last, faults);

@@ -26,6 +26,9 @@ fn bad_bodies_name_the_place_of_every_fault() {
         (r#"{"message": "x", "id": "t"}"#, vec!["/id"]),
         (r#"{"message": "x", "edit": "yes"}"#, vec!["/edit"]),
         (r#"{"message": "x", "edit": true, "turnId": "m"}"#, vec!["/edit"]),
+        (r#"{"message": "x", "edit": true, "threadId": "t"}"#, vec!["/edit"]),
+        (r#"{"message": "x", "treadId": "t", "turnid": "m"}"#, vec!["/treadId", "/turnid"]),
+        (r#"{"mesage": "x"}"#, vec!["/mesage", "/message"]),
         (r#"{"message": {"id": "m1", "parts": [{"type": "text", "text": "x"}]}, "turnId": "m2"}"#, vec!["/turnId"]),
         (r#"{"message": {"parts": [{"type": "file", "url": "data:"}]}}"#, vec!["/message/parts/0"]),
         (
@@ -55,7 +58,7 @@ fn a_long_message_is_too_large() {
 
 #[test]
 fn both_forms_are_read() {
-    let native = AgentChat::parse(br#"{"message": "hi", "threadId": "t", "turnId": "m", "x": 1}"#).unwrap();
+    let native = AgentChat::parse(br#"{"message": "hi", "threadId": "t", "turnId": "m"}"#).unwrap();
     let want = AgentChat {
         thread: ThreadChoice::Existing(ThreadId::new("t").unwrap()),
         text: "hi".into(),
@@ -68,7 +71,7 @@ fn both_forms_are_read() {
     let interrupts = AgentChat::parse(br#"{"message": "hi", "threadId": "t", "turnId": "m", "whenBusy": "interrupt"}"#);
     assert_eq!(interrupts.unwrap(), AgentChat { interrupts: true, ..want.clone() });
     let edit = AgentChat::parse(br#"{"message": "hi", "threadId": "t", "turnId": "m", "edit": true}"#).unwrap();
-    assert_eq!(edit, AgentChat { trigger: Trigger::Edit, ..want.clone() });
+    assert_eq!(edit, AgentChat { trigger: Trigger::Edit { must_exist: true }, ..want.clone() });
     let body = json!({"id": "t", "trigger": "regenerate-message", "messageId": "msg_1", "messages": [
         {"id": "m", "role": "user", "parts": [{"type": "text", "text": "hi"}]},
     ]});
@@ -82,7 +85,7 @@ fn both_forms_are_read() {
 fn the_ai_sdk_says_with_two_fields_what_it_wants() {
     for (trigger, message, want) in [
         ("submit-message", json!(null), Trigger::Submit),
-        ("submit-message", json!("m"), Trigger::Edit),
+        ("submit-message", json!("m"), Trigger::Edit { must_exist: false }),
         ("regenerate-message", json!(null), Trigger::Regenerate { replaces: None }),
         ("regenerate-message", json!("m"), Trigger::Regenerate { replaces: None }),
         (

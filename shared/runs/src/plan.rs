@@ -1,6 +1,6 @@
 //! What a request means for a thread as it is: pure, from what is stored and nothing else.
 
-use tandem_protocol::{AgentChat, MessageId, RunId, Trigger, TurnId};
+use tandem_protocol::{AgentChat, MessageId, RunId, Trigger, TurnId, UserId};
 use tandem_store::{Message, MessageBody, Thread, Turn};
 
 /// What a request means for a thread.
@@ -14,6 +14,10 @@ pub(crate) enum Plan {
     Busy(RunId),
     /// The turn was said with another text, and nothing tells that this one is to take its place.
     Taken,
+    /// What is to be edited is not there.
+    NothingToEdit,
+    /// Somebody else said what is to be edited.
+    NotTheirs,
 }
 
 /// A run for the user's message at `user_n`; everything after it is dropped.
@@ -29,6 +33,7 @@ pub(crate) struct Wanted {
 
 /// What a request means.
 pub(crate) fn plan(
+    by: &UserId,
     chat: &AgentChat,
     id: &TurnId,
     thread: Option<&Thread>,
@@ -38,6 +43,7 @@ pub(crate) fn plan(
     let length = thread.map_or(0, |thread| thread.length);
     // The turn's message, if an edit further up has not dropped it.
     let said = said.filter(|message| message.id == MessageId::from(id));
+    let author = said.and_then(|message| message.author.as_ref());
     let said = said.and_then(|message| match &message.body {
         MessageBody::User { text } => Some(text),
         MessageBody::Assistant { .. } => None,
@@ -47,7 +53,10 @@ pub(crate) fn plan(
         (Trigger::Submit, Some(turn), Some(text)) => {
             return if *text == chat.text { Plan::Repeat(turn.run.clone()) } else { Plan::Taken };
         }
-        (Trigger::Edit, Some(turn), Some(text)) => {
+        (Trigger::Edit { .. }, Some(_), Some(_)) if author.is_some_and(|author| author != by) => {
+            return Plan::NotTheirs;
+        }
+        (Trigger::Edit { .. }, Some(turn), Some(text)) => {
             let is_last = turn.message_n + 2 >= length;
             if *text == chat.text && is_last {
                 return Plan::Repeat(turn.run.clone());
@@ -70,6 +79,7 @@ pub(crate) fn plan(
             }
             Wanted { user_n: turn.message_n, text: text.clone(), writes_message: false, follows: Some(turn.clone()) }
         }
+        (Trigger::Edit { must_exist: true }, ..) => return Plan::NothingToEdit,
         // A message that is not there: new, or never stored as its first request was refused.
         (_, turn, _) => {
             Wanted { user_n: length, text: chat.text.clone(), writes_message: true, follows: turn.cloned() }

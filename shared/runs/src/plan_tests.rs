@@ -14,6 +14,10 @@ fn chat(text: &str, trigger: Trigger) -> AgentChat {
     }
 }
 
+fn by() -> UserId {
+    UserId::new("b").unwrap()
+}
+
 fn run_id(n: u32) -> RunId {
     RunId::new(format!("run_{n}")).unwrap()
 }
@@ -32,7 +36,7 @@ fn stored(active: Option<u32>) -> (Thread, Turn, Message) {
     let turn = the_turn();
     let body = MessageBody::User { text: "hello".into() };
     let id = MessageId::new("m").unwrap();
-    (thread, turn, Message { n: 0, id, body, author: None, version: 1, created_at: 0 })
+    (thread, turn, Message { n: 0, id, body, author: Some(by()), version: 1, created_at: 0 })
 }
 
 fn regenerate(replaces: Option<u32>) -> Trigger {
@@ -50,8 +54,8 @@ fn a_request_means_one_thing_for_a_thread() {
         ("the same while it runs", chat("hello", Trigger::Submit), Some(1), Plan::Repeat(run_id(1))),
         ("another text", chat("other", Trigger::Submit), None, Plan::Taken),
         ("another text while it runs", chat("other", Trigger::Submit), Some(1), Plan::Taken),
-        ("an edit", chat("other", Trigger::Edit), None, run(0, "other", true, Some(1))),
-        ("an edit while it runs", chat("other", Trigger::Edit), Some(1), Plan::Busy(run_id(1))),
+        ("an edit", chat("other", Trigger::Edit { must_exist: true }), None, run(0, "other", true, Some(1))),
+        ("an edit while it runs", chat("other", Trigger::Edit { must_exist: true }), Some(1), Plan::Busy(run_id(1))),
         ("regenerate the last", chat("hello", regenerate(None)), None, run(0, "hello", false, Some(1))),
         ("regenerate by name", chat("hello", regenerate(Some(1))), None, run(0, "hello", false, Some(1))),
         ("regenerate again", chat("hello", regenerate(Some(0))), None, Plan::Repeat(run_id(1))),
@@ -59,12 +63,12 @@ fn a_request_means_one_thing_for_a_thread() {
         ("regenerate what runs", chat("hello", regenerate(Some(1))), Some(1), Plan::Busy(run_id(1))),
     ] {
         let (thread, turn, said) = stored(active);
-        assert_eq!(plan(&chat, &known, Some(&thread), Some(&turn), Some(&said)), want, "{case}");
+        assert_eq!(plan(&by(), &chat, &known, Some(&thread), Some(&turn), Some(&said)), want, "{case}");
         // Who interrupts is never refused, and otherwise means the same.
         let interrupting = match want {
             Plan::Busy(active) => {
                 let idle = Thread { active: None, ..thread.clone() };
-                let Plan::Run(wanted) = plan(&chat, &known, Some(&idle), Some(&turn), Some(&said)) else {
+                let Plan::Run(wanted) = plan(&by(), &chat, &known, Some(&idle), Some(&turn), Some(&said)) else {
                     panic!("{case}")
                 };
                 Plan::Interrupt(active, wanted)
@@ -72,7 +76,7 @@ fn a_request_means_one_thing_for_a_thread() {
             other => other,
         };
         let chat = AgentChat { interrupts: true, ..chat };
-        assert_eq!(plan(&chat, &known, Some(&thread), Some(&turn), Some(&said)), interrupting, "{case}");
+        assert_eq!(plan(&by(), &chat, &known, Some(&thread), Some(&turn), Some(&said)), interrupting, "{case}");
     }
 }
 
@@ -80,18 +84,18 @@ fn a_request_means_one_thing_for_a_thread() {
 fn new_and_dropped_turns_go_to_the_end() {
     let (thread, turn, said) = stored(None);
     let other = TurnId::new("n").unwrap();
-    let new = plan(&chat("x", Trigger::Submit), &other, Some(&thread), None, None);
+    let new = plan(&by(), &chat("x", Trigger::Submit), &other, Some(&thread), None, None);
     assert_eq!(new, Plan::Run(Wanted { user_n: 2, text: "x".into(), writes_message: true, follows: None }));
     // `n` was said once, at a place where `m` stands now.
-    let dropped = plan(&chat("x", Trigger::Submit), &other, Some(&thread), Some(&turn), Some(&said));
+    let dropped = plan(&by(), &chat("x", Trigger::Submit), &other, Some(&thread), Some(&turn), Some(&said));
     assert_eq!(
         dropped,
         Plan::Run(Wanted { user_n: 2, text: "x".into(), writes_message: true, follows: Some(the_turn()) })
     );
-    let refused_before = plan(&chat("x", regenerate(None)), &other, Some(&thread), None, None);
+    let refused_before = plan(&by(), &chat("x", regenerate(None)), &other, Some(&thread), None, None);
     assert_eq!(refused_before, Plan::Run(Wanted { user_n: 2, text: "x".into(), writes_message: true, follows: None }));
     assert_eq!(
-        plan(&chat("x", Trigger::Submit), &other, None, None, None),
+        plan(&by(), &chat("x", Trigger::Submit), &other, None, None, None),
         Plan::Run(Wanted { user_n: 0, text: "x".into(), writes_message: true, follows: None })
     );
 }
@@ -101,10 +105,22 @@ fn an_edit_that_changes_nothing_still_drops_what_came_after() {
     let (mut thread, turn, said) = stored(None);
     let known = TurnId::new("m").unwrap();
     let planned =
-        |thread: &Thread, trigger| plan(&chat("hello", trigger), &known, Some(thread), Some(&turn), Some(&said));
-    assert_eq!(planned(&thread, Trigger::Edit), Plan::Repeat(run_id(1)));
+        |thread: &Thread, trigger| plan(&by(), &chat("hello", trigger), &known, Some(thread), Some(&turn), Some(&said));
+    assert_eq!(planned(&thread, Trigger::Edit { must_exist: true }), Plan::Repeat(run_id(1)));
     thread.length = 4;
     assert_eq!(planned(&thread, Trigger::Submit), Plan::Repeat(run_id(1)));
     let want = Plan::Run(Wanted { user_n: 0, text: "hello".into(), writes_message: true, follows: Some(the_turn()) });
-    assert_eq!(planned(&thread, Trigger::Edit), want);
+    assert_eq!(planned(&thread, Trigger::Edit { must_exist: true }), want);
+}
+
+#[test]
+fn only_its_author_edits_a_message_and_only_one_that_is_there() {
+    let (thread, turn, said) = stored(None);
+    let (known, other) = (TurnId::new("m").unwrap(), UserId::new("other").unwrap());
+    let edit = |must_exist| chat("other", Trigger::Edit { must_exist });
+    assert_eq!(plan(&other, &edit(true), &known, Some(&thread), Some(&turn), Some(&said)), Plan::NotTheirs);
+    assert_eq!(plan(&other, &edit(false), &known, Some(&thread), Some(&turn), Some(&said)), Plan::NotTheirs);
+    assert_eq!(plan(&by(), &edit(true), &known, Some(&thread), None, None), Plan::NothingToEdit);
+    // What the AI SDK edits may never have been stored, as its first request was refused.
+    assert!(matches!(plan(&by(), &edit(false), &known, Some(&thread), None, None), Plan::Run(_)));
 }

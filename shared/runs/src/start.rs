@@ -33,6 +33,12 @@ pub enum StartError {
     /// The turn was said with another text. An edit takes its place, and says so.
     #[error("the turn was said with another text")]
     Taken,
+    /// The message that is to be edited is not in the thread.
+    #[error("there is no such message to edit")]
+    NothingToEdit,
+    /// Somebody else said the message that is to be edited.
+    #[error("only who said a message may edit it")]
+    NotYours,
     /// The turn was answered so long ago that its run is deleted.
     #[error("the run has been deleted")]
     Expired,
@@ -80,7 +86,7 @@ impl Runtime {
                 (Some(thread), Some(turn)) => self.0.store.message(thread, turn.message_n).await?,
                 _ => None,
             };
-            match plan(chat, &turn_id, thread.as_ref(), turn.as_ref(), said.as_ref()) {
+            match plan(&principal.user, chat, &turn_id, thread.as_ref(), turn.as_ref(), said.as_ref()) {
                 // The turn may have been read before the same request began it elsewhere, and the thread after: then
                 // the thread is busy with this very turn.
                 Plan::Busy(active) => {
@@ -89,6 +95,8 @@ impl Runtime {
                     }
                 }
                 Plan::Taken => return Err(StartError::Taken),
+                Plan::NothingToEdit => return Err(StartError::NothingToEdit),
+                Plan::NotTheirs => return Err(StartError::NotYours),
                 Plan::Repeat(run) => {
                     let run = self.0.store.run(&run).await?;
                     let run = run.ok_or(StartError::Expired)?;

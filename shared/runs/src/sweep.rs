@@ -34,14 +34,24 @@ impl Runtime {
     /// One pass: reads what is due, waits a lease, reads again, and recovers what stood still. A run that fails
     /// does not stop the others.
     pub async fn sweep(&self, deadline: Option<Instant>) -> Result<Swept, StoreError> {
-        let swept = self.sweep_once(deadline).await?;
+        self.sweep_due(now_ms(), deadline).await
+    }
+
+    /// A pass over all runs that have not ended, due or not: for a process that has the store for itself, and so begins with
+    /// what the one before it left.
+    pub async fn sweep_all(&self) -> Result<Swept, StoreError> {
+        self.sweep_due(i64::MAX, None).await
+    }
+
+    async fn sweep_due(&self, by: i64, deadline: Option<Instant>) -> Result<Swept, StoreError> {
+        let swept = self.sweep_once(by, deadline).await?;
         let Swept { due, recovered, failed, removed } = swept;
         tracing::info!(due, recovered, failed, removed, "swept");
         Ok(swept)
     }
 
-    async fn sweep_once(&self, deadline: Option<Instant>) -> Result<Swept, StoreError> {
-        let shards = (0..DUE_SHARDS).map(|shard| self.0.store.due_runs(shard, now_ms(), PER_SHARD));
+    async fn sweep_once(&self, by: i64, deadline: Option<Instant>) -> Result<Swept, StoreError> {
+        let shards = (0..DUE_SHARDS).map(|shard| self.0.store.due_runs(shard, by, PER_SHARD));
         let mut due: Vec<RunId> = Vec::new();
         let mut swept = Swept::default();
         for shard in join_all(shards).await {

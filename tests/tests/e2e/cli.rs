@@ -42,7 +42,7 @@ async fn what_needs_a_person_is_named_and_answered() {
     let says: Vec<Vec<&str>> =
         says.filter_map(|line| line.split_once("  #")).map(|(line, _)| line.split(' ').collect()).collect();
     assert_eq!(says.len(), 2, "{}", asks.stderr);
-    let first = run_to_end(&[&says[0][..], &["--refuse", "--reason", "once is enough"], &url].concat(), &[]).await;
+    let first = run_to_end(&[&says[0][..], &["--refuse", "--reason", "once is enough"]].concat(), &[]).await;
     assert_eq!((first.code, &result(&first)["pending"]), (Some(0), &json!(1)));
     let edited = "{\"to\":\"bo@example.com\",\"subject\":\"Hi\",\"body\":\"Hello!\"}";
     for (args, code, text) in [
@@ -50,15 +50,15 @@ async fn what_needs_a_person_is_named_and_answered() {
         (&["--input", edited, "--refuse"], 2, "cannot be used with"),
         (&["--input", "{\"to\":\"nobody\"}"], 1, "/input/subject"),
     ] {
-        let done = run_to_end(&[&says[1][..], args, &url].concat(), &[]).await;
+        let done = run_to_end(&[&says[1][..], args].concat(), &[]).await;
         assert!(done.code == Some(code) && done.stderr.contains(text), "{args:?}: {done:#?}");
     }
-    let last = run_to_end(&[&says[1][..], &["--input", edited], &url].concat(), &[]).await;
+    let last = run_to_end(&[&says[1][..], &["--input", edited]].concat(), &[]).await;
     assert_eq!((last.code, &result(&last)["status"]), (Some(0), &json!("completed")), "{last:#?}");
     assert!(last.stderr.contains("bo@example.com"), "{}", last.stderr);
     // Who comes later is told what holds.
-    let late = run_to_end(&[&says[1][..], &["--refuse"], &url].concat(), &[]).await;
-    assert!(late.code == Some(0) && late.stderr.contains("Somebody else was faster"), "{late:#?}");
+    let late = run_to_end(&[&says[1][..], &["--refuse"]].concat(), &[]).await;
+    assert!(late.code == Some(1) && late.stderr.contains("was answered before"), "{late:#?}");
 }
 
 #[tokio::test]

@@ -27,6 +27,8 @@ const DEVELOPMENT_KEY: &str = "tandem development key: for loopback only";
 pub struct DispatchKeys {
     signing: Key,
     others: Vec<Key>,
+    /// It is the development key.
+    published: bool,
 }
 
 #[derive(Clone)]
@@ -60,13 +62,18 @@ impl DispatchKeys {
         }
         let mut keys = keys.into_iter();
         let signing = keys.next().ok_or_else(|| bad("holds no key"))?;
-        Ok(DispatchKeys { signing, others: keys.collect() })
+        Ok(DispatchKeys { signing, others: keys.collect(), published: false })
     }
 
     /// A fixed key that everybody knows, so that a developer's processes find each other without configuration.
     /// For loopback only: [`dispatch_keys`] gives it to nobody else, and [`Self::parse`] refuses it.
     pub fn development() -> Self {
-        DispatchKeys { signing: Key::new("development".into(), DEVELOPMENT_KEY), others: Vec::new() }
+        DispatchKeys { signing: Key::new("development".into(), DEVELOPMENT_KEY), others: Vec::new(), published: true }
+    }
+
+    /// Whether everybody knows the key.
+    pub(crate) fn is_development(&self) -> bool {
+        self.published
     }
 
     /// Signs the order to drive `run`, whose version is `version`, with the first key.

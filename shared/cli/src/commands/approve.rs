@@ -1,6 +1,6 @@
 //! `tandem approve`: answer what a run asked a person.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -41,16 +41,17 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     // Who answers twice is told what holds, so it may be repeated.
     let path = format!("/runs/{}/approvals/{}", args.run, args.call);
     let holds = client.first(Method::POST, &path, Some(&body)).await?;
-    if holds["approved"] != body["approved"] {
-        say("Somebody else was faster: what they said holds.");
-    }
+    let overruled = holds["approved"] != body["approved"];
     let Some(next) = holds["runId"].as_str() else {
         say(format_args!("{} other calls of the run wait for an answer.", holds["pending"]));
         print(&holds);
-        return Ok(());
+        return if overruled { bail!(OVERRULED) } else { Ok(()) };
     };
     let run = client.first(Method::GET, &format!("/runs/{next}"), None).await?;
     let thread = run["threadId"].as_str().context("the run names no thread")?;
     say(format_args!("{next} in {thread}"));
-    follow(&client, next, thread).await
+    follow(&client, next, thread).await?;
+    if overruled { bail!(OVERRULED) } else { Ok(()) }
 }
+
+const OVERRULED: &str = "the call was answered before, and that holds: the other way than this";

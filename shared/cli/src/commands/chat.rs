@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail};
 use reqwest::Method;
 use serde_json::{Value, json};
-use tandem_protocol::{Chunk, Transcript};
+use tandem_protocol::{Chunk, ToolCall, Transcript};
 use tandem_store::new_id;
 
 use crate::client::{Client, Target};
@@ -58,8 +58,9 @@ pub(crate) async fn follow(client: &Client, run: &str, thread: &str) -> Result<(
     match status.as_str() {
         "completed" => Ok(()),
         "awaiting_approval" => {
-            let calls =
-                transcript.awaiting().map(|call| format!("\n  tandem approve {run} {}  # {}", call.id, call.name));
+            let elsewhere = client.elsewhere();
+            let line = |call: &ToolCall| format!("\n  tandem approve {run} {}{elsewhere}  # {}", call.id, call.name);
+            let calls = transcript.awaiting().map(line);
             bail!("a person must agree first; --refuse refuses:{}", calls.collect::<String>())
         }
         _ => bail!("the run is {status}"),

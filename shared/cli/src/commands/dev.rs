@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use tandem_embedded::Engine;
 use tandem_http::{App, Cors, Hosts, router};
-use tandem_runs::{Dispatch, HttpDispatch};
+use tandem_runs::{Dispatch, HttpDispatch, Runtime};
 use tandem_store::Store;
 
 use crate::commands::sweeper::sweep_for_ever;
@@ -45,7 +45,11 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     let url = own_url(&listener)?;
     // The dispatch goes through the socket and its signature check, as everywhere.
     let dispatch: Arc<dyn Dispatch> = Arc::new(HttpDispatch::new(&url)?);
-    let runtime = tandem_host::runtime(store, Some(dispatch), tandem_host::keys(args.listen.is_loopback())?)?;
+    // Mail that nobody sends is data too.
+    let outbox = tandem_host::env("OUTBOX_DIR").map_or_else(|| args.data.join("outbox"), PathBuf::from);
+    let registry = tandem_host::registry_with_outbox(outbox)?;
+    let keys = tandem_host::keys(args.listen.is_loopback())?;
+    let runtime = tandem_host::runtime_with(registry, store, Some(dispatch), keys)?;
     // The engine is this process's own: as near as a store can be.
     let authenticate = tandem_auth::authenticator_from_env(|name| match name {
         "AWS_ENDPOINT_URL_DYNAMODB" => Some(url.clone()),
@@ -69,9 +73,17 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     };
     tokio::select! {
         served = serve(listener, router, args.clients, &runtime) => served,
-        () = sweep_for_ever(&runtime, SWEEP) => Ok(()),
+        () = sweep(&runtime) => Ok(()),
         () = expire_for_ever(&engine) => Ok(()),
     }
+}
+
+/// First what a process before this one left behind, at once: the data are this process's alone, so nobody else holds it.
+async fn sweep(runtime: &Runtime) {
+    if let Err(error) = runtime.sweep_all().await {
+        tracing::error!(%error, "what was left behind could not be looked at");
+    }
+    sweep_for_ever(runtime, SWEEP).await;
 }
 
 async fn expire_for_ever(engine: &Engine) {

@@ -11,7 +11,7 @@ use super::operation::{Answer, Content, Events, Header, Operation};
 use super::problems::{Problems, examples};
 use super::schemas::{Schemas, without_null};
 use crate::route::About;
-use crate::routes::table;
+use crate::routes::{table, tickets};
 
 const ABOUT: &str = "\
 People, programs and an agent work on one application, through the same actions and the same state.
@@ -108,6 +108,11 @@ fn described(path: &str, about: &Operation, parts: &mut Parts) -> Value {
     parameters.extend(about.headers.iter().map(|Header { name, text, pattern }| {
         json!({"name": name, "in": "header", "description": text, "schema": {"type": "string", "pattern": pattern}})
     }));
+    if tickets::is_stream(path) {
+        let text = "What POST /tickets gave, in the place of a token.";
+        let ticket = json!({"name": "ticket", "in": "query", "description": text, "schema": {"type": "string"}});
+        parameters.push(ticket);
+    }
     if !parameters.is_empty() {
         described["parameters"] = parameters.into();
     }

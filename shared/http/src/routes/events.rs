@@ -29,6 +29,7 @@ const MAX_BYTES: usize = 2 * 1024 * 1024;
 pub(crate) const NUMBER: &str = "^[0-9]{0,18}$";
 
 #[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Asked {
     /// Only chunks after this number; from the start if absent. A header `Last-Event-ID` wins over it.
     #[schemars(with = "Option<Seq>")]

@@ -23,7 +23,7 @@ use crate::{ApiError, App};
 const RESUMABLE_MS: i64 = 60_000;
 
 #[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Asked {
     /// The number of the first chunk to send; negative: so many before the last one, back to the start of their step.
     #[schemars(with = "Option<i64>")]

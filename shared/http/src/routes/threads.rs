@@ -38,7 +38,7 @@ pub(crate) struct Asked {
     limit: Option<u32>,
     /// Only titles that hold this.
     q: Option<String>,
-    /// True: only archived ones. Otherwise only those that are not archived.
+    /// True: archived ones too.
     #[serde(default)]
     archived: bool,
     /// True: those that others share with the tenant. Otherwise your own.

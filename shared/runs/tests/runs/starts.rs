@@ -63,7 +63,8 @@ async fn an_edit_drops_what_came_after_and_a_regenerate_replaces_the_answer() {
     let other = chat("th", "m1", "other");
     let taken = world.runtime.start(&who, &other).await;
     assert!(matches!(taken, Err(StartError::Taken)), "{taken:?}");
-    let edited = world.runtime.start(&who, &AgentChat { trigger: Trigger::Edit, ..other }).await.unwrap();
+    let edited =
+        world.runtime.start(&who, &AgentChat { trigger: Trigger::Edit { must_exist: true }, ..other }).await.unwrap();
     assert!(edited.fresh);
     let thread = world.store.thread(&who, edited.run.thread_id.as_ref().unwrap()).await.unwrap().unwrap();
     let messages = world.store.messages(&thread, 0, 100).await.unwrap();

@@ -11,6 +11,7 @@ use tandem_runs::Position;
 use tandem_store::Scope;
 
 use crate::ApiError;
+use crate::query::is_others;
 
 /// Everything up to here is known. Opaque to clients.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,8 +74,12 @@ impl Asked {
                     }
                 }
                 "cursor" if cursor.is_none() && !value.is_empty() => cursor = Some(("?cursor", value)),
-                // Tickets and other things that are none of ours.
-                _ => {}
+                "cursor" => {}
+                name if is_others(name) => {}
+                _ => {
+                    let fault = "is unknown: there are thread, scope and cursor";
+                    return Err(ApiError::invalid(&format!("?{name}"), fault));
+                }
             }
         }
         if asked.thread.is_none() && asked.scopes.is_empty() {

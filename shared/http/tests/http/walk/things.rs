@@ -25,7 +25,18 @@ pub(super) struct Things {
     pub(super) dispatch: String,
 }
 
+/// Says that somebody is in a thread; it holds for 20 s.
+async fn say_here(api: &Api, who: &str, thread: &str, secret: &str) {
+    let here = json!({"client": "w1", "activity": {"reads": secret}}).to_string();
+    let answer = send(api, Some(who), &Ask::put(&format!("/presence/thread:{thread}"), &here)).await;
+    assert!(answer.0 < 300, "{answer:?}");
+}
+
 impl Things {
+    pub(super) async fn come_back(&self, api: &Api, owner: &str, secret: &str) {
+        say_here(api, owner, &self.thread, secret).await;
+    }
+
     /// What somebody has who has worked for a while; `secret` is in all of it that is private.
     pub(super) async fn of(api: &Api, owner: &str, secret: &str) -> Self {
         let turn = format!("m-{}", new_id());
@@ -43,8 +54,7 @@ impl Things {
         for scope in [&format!("thread:{thread}"), "user"] {
             done(send(api, Some(owner), &Ask::put(&format!("/state/{scope}/docs/note"), &value)).await);
         }
-        let here = json!({"client": "w1", "activity": {"reads": secret}}).to_string();
-        done(send(api, Some(owner), &Ask::put(&format!("/presence/thread:{thread}"), &here)).await);
+        say_here(api, owner, thread, secret).await;
         let (status, text) = send(api, Some(owner), &Ask::post("/api/import-emails", "{\"count\":1}")).await;
         assert_eq!(status, 202, "{text}");
         let import = field(&text, "runId");
