@@ -42,7 +42,12 @@ export async function openWindow(browser: Browser, url: string, options: WindowO
     if (message.type() === 'error') complaints.push(`${message.text()} ${message.location().url}`)
   })
   const person = options.as
-  if (person) await page.addInitScript((name) => sessionStorage.setItem('tandem.person', name), person)
+  if (person) {
+    await page.addInitScript((name) => {
+      // about:blank has no storage.
+      if (location.protocol !== 'about:') sessionStorage.setItem('tandem.person', name)
+    }, person)
+  }
   await page.goto(url)
   return { page, context, complaints }
 }

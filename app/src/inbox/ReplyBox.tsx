@@ -7,7 +7,7 @@ import { whoAmI } from '../session/session'
 import { Button } from '../ui/Button'
 import { toast } from '../ui/Toast'
 import { DraftVersions } from './DraftVersions'
-import { isDirty } from './draft'
+import { type Draft, isDirty } from './draft'
 import { moveCaret } from './merge'
 import { useDraft } from './useDraft'
 
@@ -41,33 +41,36 @@ export function ReplyBox({ id, to }: { id: string; to: string }) {
   }
   const send = () => run(editor.send, 'The reply was not sent.', `Replied to ${to}`)
   const isEmpty = draft.mine.trim() === ''
-  const isBusy = isSending || draft.theirs !== undefined || editor.sending
+  const isBusy = isSending || draft.theirs !== undefined || editor.sending || !editor.ready
+  const choose = (text: string) => {
+    editor.choose(text)
+    // The button goes away: who types on types here.
+    box.current?.focus()
+  }
 
   return (
     <section
       aria-label="Reply"
       className="mt-8 rounded-lg border border-line-strong bg-panel focus-within:border-accent"
     >
-      {draft.theirs ? (
-        <DraftVersions mine={draft.mine} theirs={draft.theirs} onChoose={editor.choose} />
-      ) : (
-        <textarea
-          ref={box}
-          aria-label={`Reply to ${to}`}
-          placeholder={`Reply to ${to}. Whoever has this email open writes along.`}
-          value={draft.mine}
-          readOnly={isSending || !editor.ready}
-          maxLength={MOST}
-          onChange={(event) => {
-            caret.typed(event.target)
-            editor.type(event.target.value)
-          }}
-          onKeyDown={(event) => {
-            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !isEmpty && !isBusy) void send()
-          }}
-          className="field-sizing-content block max-h-96 min-h-24 w-full resize-none bg-transparent px-4 py-3 leading-relaxed outline-none placeholder:text-ink-soft"
-        />
-      )}
+      {/* Always there, whatever others do: keys that find no place to write in would be shortcuts. */}
+      <textarea
+        ref={box}
+        aria-label={`Reply to ${to}`}
+        placeholder={`Reply to ${to}. Whoever has this email open writes along.`}
+        value={draft.mine}
+        readOnly={isSending}
+        maxLength={MOST}
+        onChange={(event) => {
+          caret.typed(event.target)
+          editor.type(event.target.value)
+        }}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !isEmpty && !isBusy) void send()
+        }}
+        className="field-sizing-content block max-h-96 min-h-24 w-full resize-none bg-transparent px-4 py-3 leading-relaxed outline-none placeholder:text-ink-soft"
+      />
+      {draft.theirs && <DraftVersions mine={draft.mine} theirs={draft.theirs} onChoose={choose} />}
       {draft.gone && (
         <p className="px-4 pb-2 text-sm text-warn">
           Somebody has sent or discarded this draft. What was only here is kept.
@@ -81,7 +84,7 @@ export function ReplyBox({ id, to }: { id: string; to: string }) {
       <div className="flex min-h-12 flex-wrap items-center justify-end gap-2 border-t border-line px-3 py-2">
         <Writers id={id} sending={editor.sending && !isSending ? editor.by : undefined} />
         <span role="status" className="mr-auto text-xs text-ink-soft">
-          {!isEmpty && !draft.theirs && (isDirty(draft) ? 'Saving…' : 'Draft saved')}
+          {!isEmpty && !draft.theirs && statusOf(draft, editor.ready)}
         </span>
         {(draft.base.rev > 0 || !isEmpty) && (
           <Button
@@ -92,12 +95,17 @@ export function ReplyBox({ id, to }: { id: string; to: string }) {
             Discard
           </Button>
         )}
-        <Button primary disabled={isEmpty || isBusy || !editor.ready} onClick={() => void send()} title="Ctrl+Enter">
+        <Button primary disabled={isEmpty || isBusy} onClick={() => void send()} title="Ctrl+Enter">
           <SendHorizontal size={15} aria-hidden /> Reply
         </Button>
       </div>
     </section>
   )
+}
+
+function statusOf(draft: Draft, ready: boolean): string {
+  if (!ready) return 'Reading the draft…'
+  return isDirty(draft) ? 'Saving…' : 'Draft saved'
 }
 
 /** Who else writes in this reply. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Change, change, type Draft, EMPTY, isDirty, mayWrite } from './draft'
+import { type Change, change, type Draft, EMPTY, isDirty, isKept, mayWrite } from './draft'
 
 const after = (...events: Change[]) => events.reduce<Draft>(change, EMPTY)
 const told = (text: string, rev: number): Change => ({ type: 'told', version: { text, rev, by: 'bo' } })
@@ -37,6 +37,25 @@ test('the same words changed twice wait for a person, and lose nothing', () => {
   expect(mayWrite(chosen)).toBe(true)
   // If the other goes on and the versions fit again, there is nothing to choose.
   expect(change(both, told('on Friday', 3)).theirs).toBeUndefined()
+})
+
+test('what is typed beside another version is kept, also when that one goes away', () => {
+  const both = after(told('on Friday', 1), typed('on Monday'), told('on Sunday', 2), typed('on Monday, en'))
+  expect(both).toMatchObject({ mine: 'on Monday, en', theirs: { text: 'on Sunday' } })
+  expect(mayWrite(both)).toBe(false)
+  const alone = after(typed('ab'), told('cd', 1), typed('abe'), told('', 0))
+  expect(alone).toMatchObject({ mine: 'abe', base: { rev: 0 }, theirs: undefined })
+  expect(mayWrite(alone)).toBe(true)
+})
+
+test('what is typed before the document is read goes on from it, or stands beside it', () => {
+  const early = after(typed('Early'))
+  expect([isKept(early, false), isKept(early, true), isKept(EMPTY, false)]).toEqual([true, false, false])
+  expect(change(early, told('', 0))).toEqual(early)
+  expect(change(early, told('Early', 3))).toMatchObject({ mine: 'Early', base: { rev: 3 }, theirs: undefined })
+  const beside = change(early, told('Stored', 3))
+  expect(beside).toMatchObject({ mine: 'Early', theirs: { text: 'Stored' } })
+  expect(isKept(beside, true)).toBe(true)
 })
 
 test('a draft that somebody has sent leaves an empty one, or the words that were not in it', () => {

@@ -20,6 +20,8 @@ export type Draft = {
 export const EMPTY: Draft = { mine: '', base: { text: '', rev: 0 } }
 
 export const isDirty = ({ mine, base }: Draft) => mine !== base.text
+/** What only this window has, and may not write yet. */
+export const isKept = (draft: Draft, ready: boolean) => isDirty(draft) && (!ready || draft.theirs !== undefined)
 export const mayWrite = (draft: Draft) => isDirty(draft) && draft.pending === undefined && !draft.theirs
 
 export type Change =
@@ -57,7 +59,8 @@ export function change(draft: Draft, event: Change): Draft {
 function take(draft: Draft, version: Version): Draft {
   const { mine, base, pending } = draft
   if (version.rev === 0) {
-    if (base.rev === 0) return draft
+    // Nothing was taken of what is gone, but it may have been shown beside what is here.
+    if (base.rev === 0) return draft.theirs ? { ...draft, theirs: undefined } : draft
     const gone = isDirty(draft)
     return { mine: gone ? mine : '', base: EMPTY.base, gone: gone || undefined }
   }

@@ -4,7 +4,7 @@ import { ProblemError } from '../api/problem'
 import { sayTyping, stopTyping } from '../layout/typing'
 import type { Doc } from '../live/documents'
 import { useDocuments, useWriteDocument } from '../live/hooks'
-import { change, type Draft, EMPTY, mayWrite, type Version } from './draft'
+import { change, type Draft, EMPTY, isKept, mayWrite, type Version } from './draft'
 import { draftOf, SCOPE } from './email'
 
 /** `sending`: somebody has pressed the button, and the reply is on its way. */
@@ -17,7 +17,7 @@ const GIVEN_UP_MS = 20_000
 
 export type DraftEditor = {
   draft: Draft
-  /** False until the document has been read. */
+  /** False until the document has been read: until then what is typed stays here. */
   ready: boolean
   /** Who wrote the document last. */
   by?: string
@@ -28,13 +28,16 @@ export type DraftEditor = {
   discard: () => Promise<void>
 }
 
+/** Words that could not be written when their email was left: they are there when somebody comes back to it. */
+const kept = new Map<string, Draft>()
+
 /** The reply to an email that everybody writes together: the document `drafts/<email>`. */
 export function useDraft(id: string): DraftEditor {
   const key = draftOf(id)
   const { data } = useDocuments(SCOPE, key)
   const doc = data?.docs.get(key) as Doc<unknown> | undefined
   const write = useWriteDocument(SCOPE)
-  const [draft, tell] = useReducer(change, EMPTY)
+  const [draft, tell] = useReducer(change, kept.get(key) ?? EMPTY)
   const newest = useRef(draft)
   newest.current = draft
   const apply = useCallback((event: Parameters<typeof change>[1]) => {
@@ -42,9 +45,12 @@ export function useDraft(id: string): DraftEditor {
     tell(event)
   }, [])
 
+  const ready = data !== undefined
+  const isReady = useRef(ready)
   useEffect(() => {
+    isReady.current = ready
     if (data) apply({ type: 'told', version: versionOf(doc) })
-  }, [data, doc, apply])
+  }, [data, ready, doc, apply])
 
   const under = useRef<Promise<void>>(Promise.resolve())
   /** Writes what is here; resolves when it is there, or when somebody must choose first. */
@@ -67,7 +73,7 @@ export function useDraft(id: string): DraftEditor {
     [apply, key, write],
   )
 
-  const due = mayWrite(draft)
+  const due = ready && mayWrite(draft)
   const { mine } = draft
   // biome-ignore lint/correctness/useExhaustiveDependencies: every key that is pressed begins the pause anew
   useEffect(() => {
@@ -83,7 +89,7 @@ export function useDraft(id: string): DraftEditor {
   useEffect(() => {
     const saveNow = () =>
       void under.current.then(() => {
-        if (mayWrite(newest.current)) save().catch(() => {})
+        if (isReady.current && mayWrite(newest.current)) save().catch(() => {})
       })
     const hide = () => document.visibilityState === 'hidden' && saveNow()
     document.addEventListener('visibilitychange', hide)
@@ -91,15 +97,17 @@ export function useDraft(id: string): DraftEditor {
       document.removeEventListener('visibilitychange', hide)
       stopTyping()
       saveNow()
+      if (isKept(newest.current, isReady.current)) kept.set(key, { ...newest.current, pending: undefined })
+      else kept.delete(key)
     }
-  }, [save])
+  }, [key, save])
 
   const remove = (ifRev?: number) =>
     answer(api.DELETE('/state/{scope}/docs/{key}', { params: { path: { scope: SCOPE, key }, query: { ifRev } } }))
 
   return {
     draft,
-    ready: data !== undefined,
+    ready,
     by: doc?.by.user,
     sending: useIsBeingSent(doc),
     type: (text) => {
