@@ -2,7 +2,7 @@ import { beforeEach, expect, test, vi } from 'vitest'
 import type { WindowEvent } from '../api'
 import type { Message } from './history'
 
-type Ask = { path: string; method: string }
+type Ask = { path: string; method: string; body?: Record<string, unknown> }
 const asked: Ask[] = []
 let answers: Record<string, () => Response> = {}
 
@@ -10,7 +10,7 @@ let answers: Record<string, () => Response> = {}
 async function server(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   const path = String(input).split('?')[0] as string
   const method = init?.method ?? 'GET'
-  asked.push({ path, method })
+  asked.push({ path, method, body: init?.body ? JSON.parse(String(init.body)) : undefined })
   const answer = answers[`${method} ${path}`]
   if (!answer) throw new Error(`nobody expects ${method} ${path}`)
   return answer()
@@ -127,6 +127,37 @@ test('what cannot be said as another answer is under way goes back to where it w
   await vi.waitFor(() => expect(shown()).toEqual(['u0:u0', 'a1:theirs']))
   expect(made.extra.unsent).toBe('mine')
 })
+
+test.each(['unauthenticated', 'invalid_request'])(
+  'what was refused as %s is asked again as what it was: an edit, another answer, a message',
+  async (code) => {
+    const refused = () => new Response(JSON.stringify({ code, detail: 'no', title: 'no' }), { status: 400 })
+    const { made, shown } = conversation([user('u0'), { ...user('a1'), role: 'assistant' }])
+    const twice = async (ask: () => void) => {
+      asked.length = 0
+      answers['POST /api/agent-chat'] = refused
+      ask()
+      await vi.waitFor(() => expect(made.chat.status).toBe('error'))
+      answers['POST /api/agent-chat'] = stream(`run_${Math.random()}`, `a${Math.random()}`, 'fine')
+      made.again()
+      await vi.waitFor(() => expect(made.chat.status).toBe('ready'))
+      expect(asked).toHaveLength(2)
+      return asked.map(({ body }) => body ?? {})
+    }
+    const edits = await twice(() => made.edit('u0', 'changed'))
+    for (const body of edits) {
+      expect(body).toMatchObject({ trigger: 'submit-message', messageId: 'u0' })
+      expect(body.messages).toMatchObject([{ id: 'u0', parts: [{ text: 'changed' }] }])
+    }
+    expect(shown()).toHaveLength(2)
+    const answersAgain = await twice(() => made.again())
+    expect(answersAgain.map(({ trigger }) => trigger)).toEqual(['regenerate-message', 'regenerate-message'])
+    const [said, saidAgain] = await twice(() => made.send('more'))
+    expect(said?.messageId).toBeUndefined()
+    expect(saidAgain?.messageId).toBeUndefined()
+    expect(saidAgain?.messages).toEqual(said?.messages)
+  },
+)
 
 test('a conversation that is gone says so', () => {
   const { made } = conversation([user('u0')])

@@ -6,7 +6,7 @@ import { isPassing, ProblemError } from '../api/problem'
 import { backoff, pause } from '../live/stream'
 import { type History, type Message, readHistory } from './history'
 import { Line, OtherRun } from './network/line'
-import { placeMessage, placeRun } from './placing'
+import { placeMessage, placeRun, textOf } from './placing'
 
 type Placed = Extract<WindowEvent, { type: 'message' | 'run' }>
 
@@ -41,6 +41,8 @@ export class Conversation {
   /** Told while something else streamed: taken in order, after it. */
   private waiting: Placed[] = []
   private request: Promise<void> = Promise.resolve()
+  /** What was asked last, which is asked again if the server refuses it; none where only a run was followed. */
+  private asked?: 'send' | 'edit' | 'regenerate'
   private isReading = false
   private isClosed = false
   private watchers = new Set<() => void>()
@@ -94,23 +96,27 @@ export class Conversation {
   /** `whenBusy` says what is to become of a run that somebody else has begun meanwhile. */
   send(text: string, whenBusy: 'reject' | 'interrupt' = 'reject'): void {
     this.change({ unsent: undefined })
-    this.ask((body) => this.chat.sendMessage({ text }, { body: { ...body, whenBusy } }), text)
+    this.ask('send', (body) => this.chat.sendMessage({ text }, { body: { ...body, whenBusy } }), text)
   }
 
   /** Says it differently: what followed is gone. */
   edit(message: string, text: string): void {
     if (this.isBusy) return
-    this.ask((body) => this.chat.sendMessage({ text, messageId: message }, { body }), text)
+    this.ask('edit', (body) => this.chat.sendMessage({ text, messageId: message }, { body }), text)
   }
 
-  /** Another answer in the place of the last one; what the server did not take is said again. */
+  /** Another answer in the place of the last one; what the server did not take is asked again as what it was. */
   again(): void {
     const { error, lastMessage: last } = this.chat
-    if (error instanceof ProblemError && last?.role === 'user') {
+    const isRefused = error instanceof ProblemError && last?.role === 'user'
+    if (isRefused && this.asked === 'edit') {
+      // A message that is known with other words is taken as a change of it alone.
+      this.edit(last.id, textOf(last))
+    } else if (isRefused && this.asked !== 'regenerate') {
       this.chat.messages = this.chat.messages.slice(0, -1)
-      this.ask((body) => this.chat.sendMessage(last, { body }))
+      this.ask('send', (body) => this.chat.sendMessage(last, { body }))
     } else {
-      this.ask((body) => this.chat.regenerate({ messageId: last?.id, body }))
+      this.ask('regenerate', (body) => this.chat.regenerate({ messageId: last?.id, body }))
     }
   }
 
@@ -129,7 +135,12 @@ export class Conversation {
     this.send(text, 'interrupt')
   }
 
-  private ask(request: (body: { model?: string }) => Promise<void>, text?: string): void {
+  private ask(
+    what: 'send' | 'edit' | 'regenerate',
+    request: (body: { model?: string }) => Promise<void>,
+    text?: string,
+  ): void {
+    this.asked = what
     this.line.run = undefined
     this.change({ run: undefined })
     this.request = request({ model: this.model }).then(() => {
@@ -148,6 +159,7 @@ export class Conversation {
     this.change({ before: last?.role === 'assistant' ? last : undefined })
     this.line.run = undefined
     this.line.expected = run
+    this.asked = undefined
     this.request = this.chat.resumeStream().then(() => {
       this.change({ isStopping: false, before: undefined })
       if (this.chat.error instanceof OtherRun) return this.readAnew()
