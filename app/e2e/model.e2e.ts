@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { call } from './lib/api'
 import { expectAccessible } from './lib/browser'
 import { isOver, said, say, words } from './lib/chat'
 import { inBrowser } from './lib/inBrowser'
@@ -30,11 +31,39 @@ test('the model is chosen for a conversation, which keeps it', async () => {
   await page.goBack()
   await page.getByRole('button', { name: 'Model: another' }).waitFor()
 
+  // What this browser knows holds while the document is not read yet.
+  let release = () => {}
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  await page.route(/prefix=models/, async (route) => {
+    await held
+    await route.continue().catch(() => {})
+  })
+  await page.reload()
+  await page.getByRole('button', { name: 'Model: another' }).waitFor()
+  release()
+  await page.unrouteAll({ behavior: 'wait' })
+
   const elsewhere = await tandem.open(page.url(), { as: 'ann' })
   await elsewhere.page.getByRole('button', { name: 'Model: another' }).click()
   await elsewhere.page.getByRole('menuitem', { name: 'scripted (default)' }).click()
   await page.getByRole('button', { name: 'Model: scripted' }).waitFor()
   expect(elsewhere.complaints).toEqual([])
+  expect(complaints).toEqual([])
+})
+
+test('a document that names no model leaves the default one, and a page that works', async () => {
+  const { page, complaints } = await tandem.open('', { as: 'cleo' })
+  await say(page, '@say 2 every 0')
+  await isOver(page)
+  const thread = new URL(page.url()).pathname.split('/').at(-1)
+  for (const value of [null, 4, { model: null }, { model: [] }]) {
+    const path = `/state/user/docs/models/${thread}`
+    await call(tandem.url, path, { as: 'cleo', method: 'PUT', body: { value } })
+    await page.reload()
+    await page.getByRole('button', { name: 'Model: scripted' }).waitFor()
+  }
   expect(complaints).toEqual([])
 })
 
