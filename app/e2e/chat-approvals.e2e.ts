@@ -95,6 +95,19 @@ test('of two people only who asked may agree, and both see what was said', async
   await toEve(cleo.page).getByRole('button', { name: 'Refuse it' }).click()
   await toEve(cleo.page).getByText('Refused by you.').waitFor()
   await toEve(dan.page).getByText('Refused by cleo.').waitFor()
+  for (const { page } of [cleo, dan]) {
+    await toEve(page).getByText('Answered', { exact: true }).waitFor()
+    expect(await toEve(page).getByText('Needs your word').count()).toBe(0)
+  }
+  // What was answered never asks again, not for a moment.
+  for (const { page } of [cleo, dan]) {
+    await toEve(page).evaluate((region) => {
+      const look = () => {
+        if (region.querySelector('button')) document.body.dataset.askedAgain = 'yes'
+      }
+      new MutationObserver(look).observe(region, { subtree: true, childList: true })
+    })
+  }
   await card(dan.page)
     .filter({ has: dan.page.getByRole('button', { name: 'Approve' }) })
     .getByRole('button', { name: 'Approve' })
@@ -102,6 +115,9 @@ test('of two people only who asked may agree, and both see what was said', async
   for (const { page } of [cleo, dan]) await toEve(page).getByText('Refused by', { exact: false }).waitFor()
   await toEve(dan.page).getByText('Refused', { exact: true }).waitFor()
   expect(await said(dan.page).innerText()).toContain('Approved by you')
+  for (const { page } of [cleo, dan]) {
+    expect(await page.evaluate(() => document.body.dataset.askedAgain)).toBeUndefined()
+  }
   expect([...cleo.complaints, ...dan.complaints]).toEqual([])
 })
 

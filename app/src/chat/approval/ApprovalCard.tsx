@@ -8,16 +8,15 @@ import { ValueView } from '../tool/ValueView'
 import { type Field, faultsOf, fieldsOf, inputOf, parsed, type Typed, typedOf } from './fields'
 import { InputForm } from './InputForm'
 import { useAction } from './useAction'
-import { nameOf, useAnswer, useAnswered, useAsker } from './useApproval'
+import { type Answered, nameOf, useAnswer, useAsker } from './useApproval'
 
-type Props = { name: string; call: Call; run?: string }
+type Props = { name: string; call: Call; run?: string; answered?: Answered }
 
 /** Asks a person to agree to a call: as it is, with changes, or not at all. */
-export function ApprovalCard({ name, call, run }: Props) {
+export function ApprovalCard({ name, call, run, answered }: Props) {
   const action = useAction(name)
   const asker = useAsker(run)
-  const answered = useAnswered(call.toolCallId)
-  const { say, isSaying, problem, overruled } = useAnswer(run, call.toolCallId)
+  const { say, isSaying, problem, overruled, taken } = useAnswer(run, call.toolCallId)
   const [way, setWay] = useState<'look' | 'edit' | 'deny'>('look')
 
   if (answered) {
@@ -27,6 +26,9 @@ export function ApprovalCard({ name, call, run }: Props) {
         {overruled && ' Your answer came later.'}
       </p>
     )
+  }
+  if (taken) {
+    return <p className="border-t border-line px-3 py-2.5 text-ink-soft">{taken.approved ? 'Approved' : 'Refused'}.</p>
   }
   const mayAgree = asker === undefined || asker === whoAmI().user
   const isOver = problem instanceof ProblemError && problem.code === 'conflict'

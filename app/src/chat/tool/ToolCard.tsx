@@ -4,6 +4,7 @@ import { memo } from 'react'
 import { Button } from '../../ui/Button'
 import { ApprovalCard } from '../approval/ApprovalCard'
 import { Decision } from '../approval/Decision'
+import { useAnswered } from '../approval/useApproval'
 import type { Progress } from '../history'
 import { ProgressBar } from './ProgressBar'
 import { viewOf } from './shape'
@@ -27,7 +28,9 @@ type Props = {
 
 /** A call of an action: what it does, how it stands, and what came out. */
 export const ToolCard = memo(function ToolCard({ name, call, progress, run, decidedBy, onRetry }: Props) {
-  const { icon: Icon, label, look } = STATES[call.state]
+  const answered = useAnswered(call.toolCallId)
+  const isAnswered = call.state === 'approval-requested' && answered !== undefined
+  const { icon: Icon, label, look } = isAnswered ? ANSWERED : STATES[call.state]
   const words = callInWords(name, call.input)
   return (
     <section aria-label={words} className="overflow-hidden rounded-lg border border-line bg-panel text-sm">
@@ -37,7 +40,7 @@ export const ToolCard = memo(function ToolCard({ name, call, progress, run, deci
         <span className="shrink-0 text-xs text-ink-soft">{label}</span>
       </div>
       {progress && call.state === 'input-available' && <ProgressBar progress={progress} />}
-      {call.state === 'approval-requested' && <ApprovalCard name={name} call={call} run={run} />}
+      {call.state === 'approval-requested' && <ApprovalCard name={name} call={call} run={run} answered={answered} />}
       {call.state === 'output-available' && <Output call={call} />}
       {call.state === 'output-error' && (
         <div className="flex flex-col items-start gap-2 border-t border-line bg-danger-soft px-3 py-2.5 text-danger">
@@ -73,6 +76,9 @@ const STATES = {
   'output-error': { label: 'Failed', icon: CircleAlert, look: 'text-danger' },
   'output-denied': { label: 'Refused', icon: CircleSlash, look: 'text-ink-soft' },
 } as const
+
+/** It waits for the answers to other calls. */
+const ANSWERED = { label: 'Answered', icon: Check, look: 'text-ink-soft' } as const
 
 function Output({ call }: { call: Call }) {
   const view = viewOf(call.output)
