@@ -193,3 +193,14 @@ test('a model that fails is told in plain words, also after a reload, and asked 
   await said(page).getByRole('alert').waitFor()
   expect(complaints).toEqual([])
 })
+
+test('from a conversation or a run that is not there, there is a way to the inbox', async () => {
+  const { page, complaints } = await tandem.open('about:blank', { as: 'kim' })
+  for (const path of ['threads/t-nothing', 'runs/run_nothing']) {
+    await page.goto(new URL(path, tandem.url).href)
+    await page.getByRole('alert').getByRole('link', { name: 'Go to the inbox' }).click()
+    await page.getByRole('list', { name: 'Emails' }).waitFor()
+    await expect.poll(() => new URL(page.url()).pathname).toBe('/app/')
+  }
+  expect(complaints.filter((one) => !/status of 40[04]/.test(one))).toEqual([])
+})

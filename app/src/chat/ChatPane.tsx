@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { SquarePen } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { answer, api } from '../api/client'
@@ -80,6 +81,14 @@ function StoredConversation({ thread }: { thread: string }) {
         <Spinner label="Reading the conversation" />
       </div>
     )
-  if (history.isError) return <ErrorNote error={history.error} onRetry={() => history.refetch()} />
+  if (history.isError) {
+    return (
+      <ErrorNote error={history.error} onRetry={() => history.refetch()}>
+        <Link to="/" className="underline underline-offset-3">
+          Go to the inbox
+        </Link>
+      </ErrorNote>
+    )
+  }
   return <ConversationView thread={thread} history={history.data} />
 }

@@ -50,7 +50,11 @@ function OneRun({ id }: { id: string }) {
         {run.data && isRead && <Facts run={run.data} timeline={log.timeline} />}
       </header>
       {error ? (
-        <ErrorNote error={error} onRetry={() => window.location.reload()} />
+        <ErrorNote error={error} onRetry={() => window.location.reload()}>
+          <Link to="/" className="underline underline-offset-3">
+            Go to the inbox
+          </Link>
+        </ErrorNote>
       ) : run.data && isRead ? (
         <Inspector log={log} isAction={run.data.action !== undefined} />
       ) : (

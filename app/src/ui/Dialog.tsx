@@ -23,7 +23,8 @@ export function Dialog({ open, onOpenChange, title, description, children }: Pro
           <div className="mb-3 flex items-start justify-between gap-4">
             <Radix.Title className="text-lg font-semibold">{title}</Radix.Title>
             <Radix.Close asChild>
-              <IconButton label="Close">
+              {/* It has the focus at first, and a tooltip on it would take the Escape that is meant for the dialog. */}
+              <IconButton label="Close" noTooltip>
                 <X size={16} aria-hidden />
               </IconButton>
             </Radix.Close>

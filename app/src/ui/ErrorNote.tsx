@@ -1,16 +1,23 @@
+import type { ReactNode } from 'react'
 import { ProblemError, wordsOf } from '../api/problem'
 import { Button } from './Button'
 
-type Props = { error: unknown; onRetry?: () => void }
+/** `children` are other ways to go on. */
+type Props = { error: unknown; onRetry?: () => void; children?: ReactNode }
 
 /** What went wrong, in plain words, with what can be done. */
-export function ErrorNote({ error, onRetry }: Props) {
+export function ErrorNote({ error, onRetry, children }: Props) {
   const requestId = error instanceof ProblemError ? error.problem.requestId : undefined
   return (
     <div role="alert" className="m-4 flex flex-col items-start gap-2 rounded-lg bg-danger-soft p-4 text-sm text-danger">
       <p className="foreign">{wordsOf(error)}</p>
       {requestId && <p className="font-mono text-xs foreign">Request {requestId}</p>}
-      {onRetry && <Button onClick={onRetry}>Try again</Button>}
+      {(onRetry || children) && (
+        <div className="flex flex-wrap items-center gap-4">
+          {onRetry && <Button onClick={onRetry}>Try again</Button>}
+          {children}
+        </div>
+      )}
     </div>
   )
 }
