@@ -76,6 +76,9 @@ async fn live(places: &Places, api: &Api) -> Swept {
         ann.request(Method::POST, "/api/agent-chat").json(&json!({"message": PRIVATE, "model": PRIVATE})),
         ann.request(Method::POST, "/api/agent-chat").body(PRIVATE),
         ann.get("/state/user/events"),
+        // A ticket is a secret too, and stands in an address.
+        api.get(&format!("/state/user/events?ticket={SECRET}.{SECRET}")),
+        ann.get(&format!("/threads?ticket={SECRET}&limit=x")),
     ] {
         swept.keep_own(request.header("accept", "application/json").send().await.unwrap()).await;
     }
