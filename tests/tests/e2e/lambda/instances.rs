@@ -91,10 +91,14 @@ async fn a_process_that_dies_takes_all_its_invocations_and_every_run_goes_on() {
     let api = deployment.api();
     let mut streams = [api.say("@say 40 every 50ms").await, api.say("@say 40 every 50ms").await];
     let runs = streams.each_ref().map(tandem_tests::Stream::run);
-    until("both to be driven", async || (deployment.host.busy(BACKGROUND).len() == 2).then_some(())).await;
+    let mut logs = [Log::default(), Log::default()];
+    for (stream, log) in streams.iter_mut().zip(&mut logs) {
+        while log.of_type("text-delta").is_empty() {
+            log.read(stream, log.len() + 1).await;
+        }
+    }
     assert_eq!(deployment.host.kill(BACKGROUND), 2);
-    for (stream, run) in streams.iter_mut().zip(&runs) {
-        let mut log = Log::default();
+    for ((stream, run), mut log) in streams.iter_mut().zip(&runs).zip(logs) {
         assert_eq!(log.read_all(stream).await, End::Done);
         deployment.check_log(run, &log, 40).await;
     }
