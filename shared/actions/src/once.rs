@@ -7,7 +7,7 @@
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use tandem_store::{Intent, IntentKey, Outcome, Slot, Store, new_id};
+use tandem_store::{Intent, IntentKey, Outcome, Slot, Store, StoreError, new_id};
 use tokio::time::{Duration, Instant, sleep};
 
 use crate::context::digest;
@@ -129,10 +129,23 @@ impl Held {
     }
 
     /// Lets the next request go on at once. It is only faster than a lease, so a failure does not matter.
-    async fn leave(&self) {
-        let next = Intent { holder: String::new(), beat: self.intent.beat + 1, ..self.intent.clone() };
-        if let Err(error) = self.store.move_intent(&self.key, &self.intent, &next).await {
+    async fn leave(mut self) {
+        if let Err(error) = self.try_leave().await {
             tracing::warn!(%error, "an intent could not be left");
+        }
+    }
+
+    async fn try_leave(&mut self) -> Result<(), StoreError> {
+        loop {
+            let next = Intent { holder: String::new(), beat: self.intent.beat + 1, ..self.intent.clone() };
+            if self.store.move_intent(&self.key, &self.intent, &next).await? {
+                return Ok(());
+            }
+            // Somebody has taken it, or a sign of life of ours was on its way when the work ended.
+            match self.store.intent(&self.key).await? {
+                Some(now) if now.holder == self.intent.holder && now.beat > self.intent.beat => self.intent = now,
+                _ => return Ok(()),
+            }
         }
     }
 }

@@ -198,6 +198,28 @@ async fn a_caller_whose_time_is_up_lets_the_next_one_go_on_at_once() {
 }
 
 #[tokio::test]
+async fn a_sign_of_life_that_is_under_way_when_a_caller_leaves_holds_nobody_up() {
+    let app = App::new().await;
+    for n in 0..20 {
+        let (name, key) = (format!("left-{n}"), format!("k-{n}"));
+        let (input, gate) = (json!({"name": name}), gate(&name));
+        let restless = |mut call: Call| {
+            let once = call.once.as_mut().unwrap();
+            // One after the other, without a pause.
+            (once.lease, once.heartbeat) = (Duration::from_secs(60), Duration::ZERO);
+            call
+        };
+        let mut short = restless(app.keyed(&key));
+        short.deadline = tokio::time::Instant::now() + Duration::from_millis(20 + n);
+        assert!(matches!(app.call("ring", input.clone(), short).await, Err(ActionError::Cancelled)));
+        gate.add_permits(1);
+        let begun = Instant::now();
+        assert!(app.call("ring", input, restless(app.keyed(&key))).await.is_ok());
+        assert!(begun.elapsed() < Duration::from_secs(20), "{name}");
+    }
+}
+
+#[tokio::test]
 async fn who_is_told_to_stop_while_it_waits_does_nothing() {
     let app = App::new().await;
     let (input, gate) = (json!({"name": "waited-for"}), gate("waited-for"));
