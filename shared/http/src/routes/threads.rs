@@ -31,7 +31,7 @@ pub(crate) const MAX_TITLE: usize = 200;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Asked {
     /// The cursor of the page before, to get the next one.
-    #[schemars(extend("pattern" = "^[0-9]{15}#.{1,128}$"))]
+    #[schemars(extend("pattern" = "^[0-9]{15}#[A-Za-z0-9_.:~-]{1,128}$"))]
     cursor: Option<String>,
     /// How many conversations; 20 if absent.
     #[schemars(range(min = 1, max = 100))]
