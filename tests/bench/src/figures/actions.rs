@@ -73,11 +73,11 @@ fn remember(number: usize) -> String {
     let body = json!({"name": "tone", "text": "Short and friendly."}).to_string();
     let length = body.len();
     format!(
-        "POST /api/remember HTTP/1.1\r\nhost: bench\r\nauthorization: Bearer dev.bench.user{number}\r\n\
+        "POST /api/remember HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer dev.bench.user{number}\r\n\
          content-length: {length}\r\n\r\n{body}"
     )
 }
 
 fn get(path: &str) -> String {
-    format!("GET {path} HTTP/1.1\r\nhost: bench\r\n\r\n")
+    format!("GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n")
 }
