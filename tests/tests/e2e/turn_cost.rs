@@ -9,6 +9,8 @@ use tandem_testkit::providers::FakeProvider;
 use tandem_tests::{Api, End, Log, PATIENCE, Program, Split, Stream, TurnCost};
 use tokio::time::Instant;
 
+use crate::window_cost::counted;
+
 /// A foreground and a background that reach the store through proxies which count.
 struct Counted {
     split: Split,
@@ -107,18 +109,10 @@ async fn few_round_trips_stand_between_a_post_and_the_model() {
     assert!(round_trips <= 3, "{round_trips} round trips");
 }
 
-/// A foreground that drives its turns itself, and asks the store through a proxy which counts.
-async fn alone(split: &Split) -> (Program, Proxy) {
-    let proxy = Proxy::open(split.database()).await.unwrap();
-    let dir = tempfile::tempdir().unwrap();
-    let env = [("AWS_ENDPOINT_URL_DYNAMODB", proxy.url()), ("AGENT_CHAT_DURABLE_BACKGROUND", "false")];
-    (Program::serve(&["foreground", "--port", "0"], &env, dir.path()).await, proxy)
-}
-
 #[tokio::test]
 async fn who_follows_a_run_in_the_process_that_drives_it_reads_nothing_of_its_log() {
     let split = Split::start(0, 0, &[]).await;
-    let (program, proxy) = alone(&split).await;
+    let (program, proxy) = counted(&split).await;
     let mut log = Log::default();
     let mut stream = Api::new(program.url()).say("@say 100 every 20ms").await;
     log.read(&mut stream, 10).await;
@@ -131,7 +125,7 @@ async fn who_follows_a_run_in_the_process_that_drives_it_reads_nothing_of_its_lo
 #[tokio::test]
 async fn coming_back_to_the_end_of_a_log_takes_three_calls() {
     let split = Split::start(0, 0, &[]).await;
-    let (program, proxy) = alone(&split).await;
+    let (program, proxy) = counted(&split).await;
     let api = Api::new(program.url());
     let mut log = Log::default();
     let mut stream = api.say("@say 20 every 5ms").await;

@@ -8,8 +8,8 @@ use tandem_testkit::faults::Proxy;
 use tandem_tests::{Api, Program, Split, Stream, Window};
 use tokio::time::sleep;
 
-/// A foreground that asks the store through a proxy which counts.
-async fn counted(split: &Split) -> (Program, Proxy) {
+/// A foreground that drives its turns itself, and asks the store through a proxy which counts.
+pub(crate) async fn counted(split: &Split) -> (Program, Proxy) {
     let proxy = Proxy::open(split.database()).await.unwrap();
     let dir = tempfile::tempdir().unwrap();
     let env = [("AWS_ENDPOINT_URL_DYNAMODB", proxy.url()), ("AGENT_CHAT_DURABLE_BACKGROUND", "false")];

@@ -88,13 +88,7 @@ impl World {
 
     /// Another process whose way to the store is this one.
     pub(crate) fn through(&self, proxy: &Proxy, config: Config, models: Models) -> Runtime {
-        let client = aws_sdk_dynamodb::Config::builder()
-            .behavior_version(BehaviorVersion::latest())
-            .region(Region::from_static("us-east-1"))
-            .credentials_provider(Credentials::new("local", "local", None, None, "local"))
-            .endpoint_url(proxy.url());
-        let store = Store::new(aws_sdk_dynamodb::Client::from_conf(client.build()), "tandem");
-        Self::runtime(store, config, models, Arc::clone(&self.mailbox), &self.outbox)
+        Self::runtime(store_through(proxy), config, models, Arc::clone(&self.mailbox), &self.outbox)
     }
 
     /// The emails that have left, in any order.
@@ -177,4 +171,14 @@ pub(crate) async fn start_on(runtime: &Runtime, message: &str) -> Run {
     let body = serde_json::json!({"message": message}).to_string();
     let chat = AgentChat::parse(body.as_bytes()).unwrap();
     runtime.start(&somebody(), &chat).await.unwrap().run
+}
+
+/// A store whose every call goes through a proxy.
+pub(crate) fn store_through(proxy: &Proxy) -> Store {
+    let client = aws_sdk_dynamodb::Config::builder()
+        .behavior_version(BehaviorVersion::latest())
+        .region(Region::from_static("us-east-1"))
+        .credentials_provider(Credentials::new("local", "local", None, None, "local"))
+        .endpoint_url(proxy.url());
+    Store::new(aws_sdk_dynamodb::Client::from_conf(client.build()), "tandem")
 }

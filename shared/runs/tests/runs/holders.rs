@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use aws_sdk_dynamodb::config::{BehaviorVersion, Credentials, Region};
 use futures::future::join_all;
 use tandem_embedded::Engine;
 use tandem_model::Models;
@@ -14,7 +13,9 @@ use tandem_testkit::faults::{Fault, Moment, Proxy, Then};
 use tandem_testkit::providers::FakeProvider;
 use tokio::net::TcpListener;
 
-use crate::harness::{Mailbox, World, assert_whole, attempts, patient, quick, runtime_on, somebody, start_on};
+use crate::harness::{
+    Mailbox, World, assert_whole, attempts, patient, quick, runtime_on, somebody, start_on, store_through,
+};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_holder_that_cannot_show_that_it_is_alive_stops_before_its_lease_is_over() {
@@ -26,12 +27,7 @@ async fn a_holder_that_cannot_show_that_it_is_alive_stops_before_its_lease_is_ov
     tokio::spawn(async move { served.serve(listener).await });
     let direct = Store::new(engine.client(), "tandem");
     direct.create_table().await.unwrap();
-    let client = aws_sdk_dynamodb::Config::builder()
-        .behavior_version(BehaviorVersion::latest())
-        .region(Region::from_static("us-east-1"))
-        .credentials_provider(Credentials::new("local", "local", None, None, "local"))
-        .endpoint_url(proxy.url());
-    let store = Store::new(aws_sdk_dynamodb::Client::from_conf(client.build()), "tandem");
+    let store = store_through(&proxy);
     let lease = Duration::from_secs(6);
     let config = Config { lease, heartbeat: Duration::from_secs(1), ..quick() };
     let runtime = runtime_on(store, config, 50, Arc::new(Mailbox::default()));
