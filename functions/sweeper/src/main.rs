@@ -12,7 +12,7 @@ use tokio::time::Instant;
 async fn main() -> Result<(), Error> {
     tandem_host::init_function_logs();
     let dispatch = tandem_host::dispatch(None).await?;
-    let runtime = tandem_host::runtime(tandem_host::store().await?, dispatch, tandem_host::keys(false)?)?;
+    let runtime = tandem_host::sweeper_runtime(tandem_host::store().await?, dispatch, tandem_host::keys(false)?)?;
     let invocation = Invocation::sweeper();
     // One after the other on Lambda's own machines, side by side on Managed Instances.
     run_concurrent(service_fn(move |event: LambdaEvent<Value>| {

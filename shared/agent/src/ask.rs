@@ -32,7 +32,7 @@ impl Turn<'_> {
         mut request: Request,
         mut history: Fitting,
     ) -> Result<(FinishReason, Usage), Stop> {
-        if let Some(too_long) = self.too_long.as_ref().filter(|known| known.model == model.name()) {
+        if let Some(too_long) = &self.too_long {
             history = history.below(too_long.characters);
         }
         loop {

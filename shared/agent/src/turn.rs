@@ -103,7 +103,9 @@ impl Turn<'_> {
         };
         if self.too_long.is_none() {
             let told = TooLong::told(self.log.transcript.metadata.as_ref());
-            self.too_long = told.or_else(|| context.history.too_long.clone());
+            let told = told.or_else(|| context.history.too_long.clone());
+            // Another model takes more, or less: that it did not is no news of this one.
+            self.too_long = told.filter(|told| told.model == context.model.name());
         }
         let history = context.history.with(&self.log.transcript);
         let (reason, usage) = self.ask(&*context.model, request, history).await?;

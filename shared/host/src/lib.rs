@@ -70,6 +70,14 @@ pub fn runtime(store: Store, dispatch: Option<Arc<dyn Dispatch>>, keys: Dispatch
     runtime_with(registry()?, store, dispatch, keys)
 }
 
+/// A runtime that only puts runs back on the road, or ends them: it has no actions and no models, and drives nothing.
+/// What it does not name is not linked into the sweeper.
+pub fn sweeper_runtime(store: Store, dispatch: Option<Arc<dyn Dispatch>>, keys: DispatchKeys) -> Result<Runtime> {
+    let config = config(dispatch.is_some())?;
+    let agent = agent(&config, Registry::new(&[])?, Models::none(), store.clone());
+    Ok(Runtime::new(store, agent, config, keys, dispatch))
+}
+
 /// The same with these actions.
 pub fn runtime_with(
     registry: Registry,
@@ -77,15 +85,8 @@ pub fn runtime_with(
     dispatch: Option<Arc<dyn Dispatch>>,
     keys: DispatchKeys,
 ) -> Result<Runtime> {
-    let config = Config::from_env(&env)?;
-    if config.durable_background && dispatch.is_none() {
-        bail!(
-            "AGENT_CHAT_DURABLE_BACKGROUND is on, but there is no background: set BACKGROUND_FUNCTION_NAME (Lambda) \
-             or BACKGROUND_URL (HTTP), or AGENT_CHAT_DURABLE_BACKGROUND=false to run every turn in the foreground."
-        );
-    }
-    let registry = Arc::new(registry);
-    let models = Arc::new(Models::from_env(env)?);
+    let config = config(dispatch.is_some())?;
+    let models = Models::from_env(env)?;
     for (provider, key) in [("anthropic/", "ANTHROPIC_API_KEY"), ("openai/", "OPENAI_API_KEY")] {
         let asks = models.names().find(|name| name.starts_with(provider));
         if let Some(model) = asks.filter(|_| env(key).is_none_or(|key| key.trim().is_empty())) {
@@ -113,10 +114,25 @@ pub fn runtime_with(
             );
         }
     }
-    let limits =
-        Limits { max_steps: config.max_steps, max_output_tokens: config.max_output_tokens, budgets: config.budgets };
-    let agent = Agent::new(store.clone(), registry, models, tandem_catalog::INSTRUCTIONS, limits);
+    let agent = agent(&config, registry, models, store.clone());
     Ok(Runtime::new(store, agent, config, keys, dispatch))
+}
+
+fn config(has_background: bool) -> Result<Config> {
+    let config = Config::from_env(&env)?;
+    if config.durable_background && !has_background {
+        bail!(
+            "AGENT_CHAT_DURABLE_BACKGROUND is on, but there is no background: set BACKGROUND_FUNCTION_NAME (Lambda) \
+             or BACKGROUND_URL (HTTP), or AGENT_CHAT_DURABLE_BACKGROUND=false to run every turn in the foreground."
+        );
+    }
+    Ok(config)
+}
+
+fn agent(config: &Config, registry: Registry, models: Models, store: Store) -> Agent {
+    let Config { max_steps, max_output_tokens, budgets, .. } = *config;
+    let limits = Limits { max_steps, max_output_tokens, budgets };
+    Agent::new(store, Arc::new(registry), Arc::new(models), tandem_catalog::INSTRUCTIONS, limits)
 }
 
 /// The way to the background that the environment names: a Lambda function, or an HTTP host; `url` is what is used

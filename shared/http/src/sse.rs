@@ -1,10 +1,11 @@
 //! A run as server-sent events: what was stored, with its numbers, then `[DONE]`.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{HeaderValue, Response, StatusCode, header};
-use bytes::{BufMut, Bytes, BytesMut};
+use bytes::{Bytes, BytesMut};
 use futures::stream;
 use tandem_protocol::{Run, RunId, Seq, ThreadId};
 use tandem_runs::{Attended, Follower, OpenStream, Runtime};
@@ -227,9 +228,8 @@ impl State {
     fn encode(&mut self, frame: &Frame) -> Bytes {
         let mut bytes = BytesMut::with_capacity(frame.bytes() + 32 * usize::try_from(frame.count).unwrap_or(0));
         for chunk in frame.chunks_from(self.cursor) {
-            bytes.put_slice(format!("id: {}\ndata: ", chunk.seq).as_bytes());
-            bytes.put_slice(chunk.json.as_bytes());
-            bytes.put_slice(b"\n\n");
+            // Into memory, which does not fail.
+            let _ = write!(bytes, "id: {}\ndata: {}\n\n", chunk.seq, chunk.json);
         }
         self.cursor = self.cursor.max(frame.next());
         bytes.freeze()

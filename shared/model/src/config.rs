@@ -24,7 +24,7 @@ pub const ANTHROPIC_DEFAULT: &str = rig_core::providers::anthropic::CLAUDE_SONNE
 /// Takes tools on Chat Completions while it reasons, which its successors do not.
 pub const OPENAI_DEFAULT: &str = rig_core::providers::openai::GPT_5_6_TERRA;
 
-/// The models a request may choose among. The first is the default.
+/// The models a request may choose among. The first is the default; there is none only in [`Models::none`].
 #[derive(Clone)]
 pub struct Models {
     models: Vec<Arc<dyn Model>>,
@@ -68,6 +68,11 @@ impl Models {
             }
         }
         Self { models, prices: Vec::new() }
+    }
+
+    /// No model at all, for a process that asks none.
+    pub fn none() -> Self {
+        Self { models: Vec::new(), prices: Vec::new() }
     }
 
     /// Reads the environment through `lookup`. Connects nowhere: a missing key shows when the model is asked.

@@ -7,7 +7,7 @@ use aws_sdk_dynamodb::types::{AttributeValue, ReturnValuesOnConditionCheckFailur
 use crate::error::is_passing;
 use crate::items::{Item, key_item};
 use crate::keys::Key;
-use crate::write::Pause;
+use crate::write::{Pause, filled};
 use crate::{Store, StoreError};
 
 /// How often an update that meets a passing failure is sent again.
@@ -25,20 +25,16 @@ impl Store {
     /// `None`: it is done. Otherwise the condition failed, and this is the item.
     pub(crate) async fn update_if(&self, key: &Key, update: Update) -> Result<Option<Item>, StoreError> {
         let mut pause = Pause::up_to(TRIES);
-        let mut call = self
+        let call = self
             .db
             .update_item()
             .table_name(&self.table)
             .set_key(Some(key_item(key)))
             .update_expression(update.expression)
             .condition_expression(update.condition)
+            .set_expression_attribute_names(filled(update.names))
+            .set_expression_attribute_values(filled(update.values))
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
-        for (name, attribute) in update.names {
-            call = call.expression_attribute_names(name, attribute);
-        }
-        for (name, value) in update.values {
-            call = call.expression_attribute_values(name, value);
-        }
         loop {
             let error = match call.clone().send().await {
                 Ok(_) => return Ok(None),

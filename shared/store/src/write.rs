@@ -1,5 +1,6 @@
 //! Conditional writes, one item or a transaction, with their ambiguity resolved.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use aws_sdk_dynamodb::error::ProvideErrorMetadata;
@@ -47,6 +48,12 @@ impl Condition {
     }
 }
 
+/// Names or values of an expression as the SDK takes them; an empty map is refused by DynamoDB.
+pub(crate) fn filled<T: Into<V>, V>(pairs: Vec<(&'static str, T)>) -> Option<HashMap<String, V>> {
+    let filled: HashMap<_, _> = pairs.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect();
+    Some(filled).filter(|filled| !filled.is_empty())
+}
+
 /// What became of a conditional put.
 #[derive(Debug)]
 pub(crate) enum Written {
@@ -73,21 +80,17 @@ impl Store {
     /// Puts one item on a condition. Conflicts with transactions and throttling mean "the same bytes again".
     pub(crate) async fn put(&self, item: Item, condition: Condition) -> Result<Written, StoreError> {
         let mut pause = Pause::up_to(TRIES);
+        let call = self
+            .db
+            .put_item()
+            .table_name(&self.table)
+            .set_item(Some(item))
+            .condition_expression(condition.text)
+            .set_expression_attribute_names(filled(condition.names))
+            .set_expression_attribute_values(filled(condition.values))
+            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
         loop {
-            let mut call = self
-                .db
-                .put_item()
-                .table_name(&self.table)
-                .set_item(Some(item.clone()))
-                .condition_expression(&condition.text)
-                .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
-            for (name, attribute) in &condition.names {
-                call = call.expression_attribute_names(*name, *attribute);
-            }
-            for (name, value) in &condition.values {
-                call = call.expression_attribute_values(*name, value.clone());
-            }
-            let error = match call.send().await {
+            let error = match call.clone().send().await {
                 Ok(_) => return Ok(Written::Stored),
                 Err(error) => error,
             };
@@ -147,17 +150,13 @@ impl Store {
     }
 
     pub(crate) fn put_operation(&self, item: Item, condition: Condition) -> TransactWriteItem {
-        let mut put = Put::builder()
+        let put = Put::builder()
             .table_name(&self.table)
             .set_item(Some(item))
             .condition_expression(condition.text)
-            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
-        for (name, attribute) in condition.names {
-            put = put.expression_attribute_names(name, attribute);
-        }
-        for (name, value) in condition.values {
-            put = put.expression_attribute_values(name, value);
-        }
+            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
+            .set_expression_attribute_names(filled(condition.names))
+            .set_expression_attribute_values(filled(condition.values));
         TransactWriteItem::builder().set_put(put.build().ok()).build()
     }
 
@@ -175,47 +174,40 @@ impl Store {
 
     /// A change of one item; without a text the condition always holds.
     pub(crate) fn update_operation(&self, key: &Key, update: &str, condition: Condition) -> TransactWriteItem {
-        let mut operation = Update::builder()
+        let operation = Update::builder()
             .table_name(&self.table)
             .set_key(Some(key_item(key)))
             .update_expression(update)
             .set_condition_expression(Some(condition.text).filter(|text| !text.is_empty()))
-            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
-        for (name, attribute) in condition.names {
-            operation = operation.expression_attribute_names(name, attribute);
-        }
-        for (name, value) in condition.values {
-            operation = operation.expression_attribute_values(name, value);
-        }
+            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
+            .set_expression_attribute_names(filled(condition.names))
+            .set_expression_attribute_values(filled(condition.values));
         TransactWriteItem::builder().set_update(operation.build().ok()).build()
     }
 
     /// Requires a condition of an item that the transaction does not write.
     pub(crate) fn check_operation(&self, key: &Key, condition: Condition) -> TransactWriteItem {
-        let mut check = ConditionCheck::builder()
+        let check = ConditionCheck::builder()
             .table_name(&self.table)
             .set_key(Some(key_item(key)))
             .condition_expression(condition.text)
-            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
-        for (name, attribute) in condition.names {
-            check = check.expression_attribute_names(name, attribute);
-        }
-        for (name, value) in condition.values {
-            check = check.expression_attribute_values(name, value);
-        }
+            .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
+            .set_expression_attribute_names(filled(condition.names))
+            .set_expression_attribute_values(filled(condition.values));
         TransactWriteItem::builder().set_condition_check(check.build().ok()).build()
     }
 
     /// Deletes one item on a condition; not meeting it is no failure.
     pub(crate) async fn delete_if(&self, key: &Key, condition: Condition) -> Result<(), StoreError> {
-        let mut call = self.db.delete_item().table_name(&self.table).set_key(Some(key_item(key)));
-        for (name, attribute) in condition.names {
-            call = call.expression_attribute_names(name, attribute);
-        }
-        for (name, value) in condition.values {
-            call = call.expression_attribute_values(name, value);
-        }
-        match call.condition_expression(condition.text).send().await {
+        let call = self
+            .db
+            .delete_item()
+            .table_name(&self.table)
+            .set_key(Some(key_item(key)))
+            .condition_expression(condition.text)
+            .set_expression_attribute_names(filled(condition.names))
+            .set_expression_attribute_values(filled(condition.values));
+        match call.send().await {
             Ok(_) => Ok(()),
             Err(error) if error.code() == Some("ConditionalCheckFailedException") => Ok(()),
             Err(error) => Err(error.into()),

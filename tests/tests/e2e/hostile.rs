@@ -23,6 +23,8 @@ struct Attack {
     sent: [AtomicUsize; 7],
     /// Connections that are where they wanted to be.
     there: AtomicUsize,
+    /// Streams that were asked for.
+    streams: AtomicUsize,
     /// Pause after each byte of a slow head.
     slow: Duration,
 }
@@ -39,6 +41,7 @@ impl Attack {
             over: AtomicBool::new(false),
             sent: Default::default(),
             there: AtomicUsize::new(0),
+            streams: AtomicUsize::new(0),
             slow: Duration::from_millis(40),
         }
     }
@@ -73,16 +76,19 @@ impl Attack {
                     tokio::time::sleep(self.slow).await;
                 }
             }
-            // A stream that nobody reads.
+            // A stream that nobody reads, of each of 100 people in turn: one person may have 256.
             1 => {
-                let person = self.there.load(Ordering::SeqCst) % 100;
+                let person = self.streams.fetch_add(1, Ordering::SeqCst) % 100;
                 let request = format!(
                     "GET /events?scope=user HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer dev.other.eve{person}\r\n\r\n"
                 );
                 socket.write_all(request.as_bytes()).await.ok()?;
                 let mut status = [0; 12];
                 socket.read_exact(&mut status).await.ok()?;
-                self.there.fetch_add(usize::from(status == *b"HTTP/1.1 200"), Ordering::SeqCst);
+                if status != *b"HTTP/1.1 200" {
+                    return None;
+                }
+                self.there.fetch_add(1, Ordering::SeqCst);
                 while !self.over.load(Ordering::SeqCst) {
                     tokio::time::sleep(Duration::from_millis(50)).await;
                 }

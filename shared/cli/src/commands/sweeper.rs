@@ -24,7 +24,7 @@ pub(crate) struct Args {
 pub(crate) async fn run(args: Args) -> Result<()> {
     tandem_host::init_logs();
     let dispatch = tandem_host::dispatch(None).await?;
-    let runtime = tandem_host::runtime(tandem_host::store().await?, dispatch, tandem_host::keys(true)?)?;
+    let runtime = tandem_host::sweeper_runtime(tandem_host::store().await?, dispatch, tandem_host::keys(true)?)?;
     if args.once {
         let swept = runtime.sweep(None).await?;
         let result = serde_json::json!({"due": swept.due, "recovered": swept.recovered, "failed": swept.failed});

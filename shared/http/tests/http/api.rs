@@ -57,25 +57,36 @@ impl Api {
     pub(crate) async fn new(registry: Registry) -> Self {
         let engine = Engine::in_memory().unwrap();
         Store::new(engine.client(), TABLE).create_table().await.unwrap();
-        Api::on(engine, TABLE, Arc::new(registry), None)
+        Api::on(engine, TABLE, Arc::new(registry), models(), None)
+    }
+
+    /// The same, and turns ask other models.
+    pub(crate) fn asking(&self, models: Models) -> Self {
+        Api::on(self.engine.clone(), TABLE, Arc::clone(&self.registry), models, None)
     }
 
     /// Another process on the same table.
     pub(crate) fn another(&self) -> Self {
-        Api::on(self.engine.clone(), TABLE, Arc::clone(&self.registry), None)
+        Api::on(self.engine.clone(), TABLE, Arc::clone(&self.registry), models(), None)
     }
 
     /// Another process on the same table, behind another door, which takes dispatches as well.
     pub(crate) fn behind(&self, door: Arc<dyn Authenticate>) -> Self {
-        Api::on(self.engine.clone(), TABLE, Arc::clone(&self.registry), Some(door))
+        Api::on(self.engine.clone(), TABLE, Arc::clone(&self.registry), models(), Some(door))
     }
 
     /// The same behind a door, without a table: whatever reaches for the store fails.
     pub(crate) fn without_store(&self, door: Arc<dyn Authenticate>) -> Self {
-        Api::on(self.engine.clone(), "nothing", Arc::clone(&self.registry), Some(door))
+        Api::on(self.engine.clone(), "nothing", Arc::clone(&self.registry), models(), Some(door))
     }
 
-    fn on(engine: Engine, table: &str, registry: Arc<Registry>, door: Option<Arc<dyn Authenticate>>) -> Self {
+    fn on(
+        engine: Engine,
+        table: &str,
+        registry: Arc<Registry>,
+        models: Models,
+        door: Option<Arc<dyn Authenticate>>,
+    ) -> Self {
         let config = Config::from_env(&|name| {
             let value = match name {
                 "AGENT_CHAT_DURABLE_BACKGROUND" => "false",
@@ -90,9 +101,8 @@ impl Api {
             Some(value.to_owned())
         });
         let store = Store::new(engine.client(), table);
-        let models = Arc::new(Models::from_env(|name| (name == "MODELS").then(|| "openai/other".to_owned())).unwrap());
         let limits = Limits { max_steps: 10, max_output_tokens: 1000, budgets: Default::default() };
-        let agent = Agent::new(store.clone(), Arc::clone(&registry), models, "You are a test.", limits);
+        let agent = Agent::new(store.clone(), Arc::clone(&registry), Arc::new(models), "You are a test.", limits);
         let runtime = Runtime::new(store.clone(), agent, config.unwrap(), DispatchKeys::development(), None);
         let hosts = Hosts { foreground: true, background: door.is_some(), pages: Pages::Any };
         let authenticate =
@@ -134,6 +144,10 @@ impl Api {
     pub(crate) async fn post_once(&self, path: &str, key: &str, body: &Value) -> Answer {
         self.send(request(Method::POST, path, &[("idempotency-key", key)], &body.to_string())).await
     }
+}
+
+fn models() -> Models {
+    Models::from_env(|name| (name == "MODELS").then(|| "openai/other".to_owned())).unwrap()
 }
 
 pub(crate) fn request(method: Method, path: &str, headers: &[(&str, &str)], body: &str) -> Request<Body> {

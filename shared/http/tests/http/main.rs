@@ -6,6 +6,7 @@ mod actions;
 mod api;
 mod calls;
 mod catalogue;
+mod cost;
 mod dispatch;
 mod keys;
 mod mcp;
