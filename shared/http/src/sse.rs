@@ -189,6 +189,8 @@ impl State {
                         if let Some(came) = self.came.take_if(|_| frame.attempt > 0) {
                             let waited_ms = u64::try_from(came.elapsed().as_millis()).unwrap_or(u64::MAX);
                             tracing::info!(run = %self.run, waited_ms, "first chunk");
+                            let attended = self.attended.take();
+                            self.attended = attended.and_then(|attended| self.runtime.seen_driven(attended, &self.run));
                         }
                         self.quiet_until = Instant::now() + self.keep_alive;
                         if !bytes.is_empty() {

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use tandem_protocol::{HolderKind, Run};
+use tandem_protocol::{HolderKind, Run, RunId};
 use tandem_store::{StoreError, now_ms};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -59,16 +59,33 @@ impl Runtime {
         }
     }
 
+    /// Somebody is seen to drive the run. Where it is another process, nothing is left to see to.
+    pub fn seen_driven(&self, attended: Attended, run: &RunId) -> Option<Attended> {
+        if self.is_driving(run) {
+            return Some(attended);
+        }
+        // Not in the middle of a claim that succeeds: the run was claimed before, so its version is another one.
+        attended.task.abort();
+        self.0.short_grace_until.store(0, Ordering::Relaxed);
+        None
+    }
+
     async fn see_to(&self, run: &Run, deadline: Option<Instant>) -> Result<(), StoreError> {
         let durable = self.0.config.durable_background && self.0.dispatch.is_some();
         if durable {
             let began = Instant::now();
             // A dispatch that failed for sure needs no grace; one that timed out may have arrived, and the
             // version decides.
-            if self.send(run).await.is_ok() {
+            if Box::pin(self.send(run)).await.is_ok() {
                 tokio::time::sleep_until(began + self.grace()).await;
             }
         }
+        // Boxed, here and above: through the grace each run keeps a task, which is to be small.
+        Box::pin(self.take_back(run, durable, deadline)).await
+    }
+
+    /// Claims a run that nobody else has, and drives it.
+    async fn take_back(&self, run: &Run, durable: bool, deadline: Option<Instant>) -> Result<(), StoreError> {
         // Behind a grace somebody else has most likely taken it: then nothing is read for nothing.
         let ahead = (!durable).then(|| self.read_ahead(run, None));
         let claimed = self.claim(&run.run_id, run.version, HolderKind::Foreground, durable, Some(run.clone())).await?;

@@ -23,6 +23,11 @@ struct Counted {
 
 impl Counted {
     async fn start() -> Self {
+        Self::with(&[]).await
+    }
+
+    /// With more of the environment for the foreground.
+    async fn with(more: &[(&'static str, String)]) -> Self {
         let split = Split::start(1, 0, &[]).await;
         let provider = FakeProvider::echo();
         let proxies = [Proxy::open(split.database()).await.unwrap(), Proxy::open(split.database()).await.unwrap()];
@@ -38,7 +43,8 @@ impl Counted {
         };
         let store = |n: usize| ("AWS_ENDPOINT_URL_DYNAMODB", proxies[n].url().to_owned());
         let background = serve("background", env(&[store(1)])).await;
-        let foreground = serve("foreground", env(&[store(0), ("BACKGROUND_URL", background.url().to_owned())])).await;
+        let own = [&[store(0), ("BACKGROUND_URL", background.url().to_owned())], more].concat();
+        let foreground = serve("foreground", env(&own)).await;
         Counted { split, provider, proxies, programs: [foreground, background], _dir: dir }
     }
 
@@ -107,6 +113,19 @@ async fn few_round_trips_stand_between_a_post_and_the_model() {
     println!("{round_trips} round trips ({took:?}) between the post and the model, in two processes");
     stream.rest().await;
     assert!(round_trips <= 3, "{round_trips} round trips");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_foreground_that_sees_its_run_driven_writes_no_more_than_the_start() {
+    let counted = Counted::with(&[("CLAIM_GRACE_MS", "1000".to_owned())]).await;
+    let mut log = Log::default();
+    // Longer than the grace, after which it would try to take the run.
+    let mut stream = counted.api().say("@say 60 every 50ms").await;
+    assert_eq!(log.read_all(&mut stream).await, End::Done);
+    let writes = counted.proxies[0].trace().into_iter().map(|call| call.operation);
+    let writes: Vec<String> =
+        writes.filter(|operation| operation.is_write()).map(|operation| operation.to_string()).collect();
+    assert_eq!(writes.len(), 1, "{writes:#?}");
 }
 
 #[tokio::test]
