@@ -42,6 +42,7 @@ const TOOK: Record<components['schemas']['AttemptReason'], string> = {
   reclaimed: 'took it, as nobody else did in time',
   continued: 'went on after a hand-over',
   recovered: 'took over, as the holder before disappeared',
+  stopped: 'took over, to stop it',
 }
 
 const FINISHED: Record<string, string> = {

@@ -169,6 +169,8 @@ pub enum AttemptReason {
     Continued,
     /// The holder before disappeared.
     Recovered,
+    /// Somebody stops the run, and its holder wrote faster than its end could be written. An abort follows.
+    Stopped,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,12 +1,12 @@
 //! The one end: finish, fail, abort and give up all end a run here, in one transaction.
 
 use tandem_protocol::{Chunk, EndReason, FinishReason, Run, Seq, ToolCallId, Transcript};
-use tandem_store::{EndWrite, Outcome, RunEnd, Slot, StoreError, now_ms};
+use tandem_store::{AnswerParts, EndWrite, Outcome, RunEnd, Slot, Store, StoreError, now_ms};
 
-use crate::Runtime;
 use crate::last_frame::{Last, asks, last_frame};
 use crate::state::{EndBy, Event, Refused, apply};
 use crate::tell::tell_end;
+use crate::{Runtime, displace};
 
 /// How a run ends, as its last chunk says it.
 #[derive(Debug, Clone)]
@@ -41,14 +41,30 @@ pub(crate) struct KnownLog {
 /// A run that is to end, as far as is known.
 pub(crate) struct Leaving {
     pub(crate) run: Run,
-    log: KnownLog,
+    pub(crate) log: KnownLog,
     /// Outcomes that the log does not show.
     settled: Vec<(ToolCallId, Outcome)>,
+    /// What earlier tries have put of the answer.
+    parts: AnswerParts,
 }
 
 impl Leaving {
+    fn new(run: &Run, log: KnownLog) -> Self {
+        Leaving { run: run.clone(), log, settled: Vec::new(), parts: AnswerParts::default() }
+    }
+
+    /// Reads what the log says more.
+    pub(crate) async fn read_on(&mut self, store: &Store) -> Result<(), StoreError> {
+        let log = &mut self.log;
+        for frame in store.log_from(&self.run.run_id, log.next).await? {
+            frame.parsed()?.iter().for_each(|chunk| log.transcript.apply(chunk));
+            log.next = frame.next();
+        }
+        Ok(())
+    }
+
     /// The end as it is written; it asks nobody, and the thread is for others to free.
-    pub(crate) fn end<'a>(&self, next: &'a Run, last: &'a Last) -> RunEnd<'a> {
+    pub(crate) fn end<'a>(&'a self, next: &'a Run, last: &'a Last) -> RunEnd<'a> {
         RunEnd {
             next,
             version: self.run.version,
@@ -57,6 +73,7 @@ impl Leaving {
             unsettled: &last.unsettled,
             asks: &[],
             answer: &last.answer,
+            parts: &self.parts,
         }
     }
 }
@@ -77,11 +94,13 @@ impl Runtime {
         known: Option<KnownLog>,
     ) -> Result<Result<Run, Refused>, StoreError> {
         let mut leaving = match known {
-            Some(log) => Leaving { run: run.clone(), log, settled: Vec::new() },
+            Some(log) => Leaving::new(run, log),
             None => self.leaving(run).await?,
         };
         let mut frees_thread = true;
+        let mut tries = 0;
         loop {
+            tries += 1;
             let (next, last) = match self.last(&leaving, by, ending)? {
                 Ok(last) => last,
                 Err(refused) => return Ok(Err(refused)),
@@ -98,6 +117,9 @@ impl Runtime {
                     if !self.look_again(&mut leaving, settled).await? {
                         return Ok(Err(Refused::Missing));
                     }
+                    if by == EndBy::Anyone && tries >= displace::TRIES {
+                        self.displace(&mut leaving).await?;
+                    }
                 }
             }
         }
@@ -106,7 +128,7 @@ impl Runtime {
     /// A run that is to end, with what its log says.
     pub(crate) async fn leaving(&self, run: &Run) -> Result<Leaving, StoreError> {
         let (transcript, next) = self.0.store.said(run).await?;
-        Ok(Leaving { run: run.clone(), log: KnownLog { next, transcript, unstored: Vec::new() }, settled: Vec::new() })
+        Ok(Leaving::new(run, KnownLog { next, transcript, unstored: Vec::new() }))
     }
 
     /// The record of the run when it has ended, and its last frame.
@@ -137,12 +159,7 @@ impl Runtime {
             leaving.settled.extend(store.outcome(&slot).await?.map(|outcome| (call, outcome)));
         }
         // Only what is new, and both at once: a holder that streams must not be faster for ever.
-        let log = &mut leaving.log;
-        let (now, more) = tokio::try_join!(store.run(&id), store.log_from(&id, log.next))?;
-        for frame in more {
-            frame.parsed()?.iter().for_each(|chunk| log.transcript.apply(chunk));
-            log.next = frame.next();
-        }
+        let (now, ()) = tokio::try_join!(store.run(&id), leaving.read_on(store))?;
         let Some(now) = now else { return Ok(false) };
         leaving.run = now;
         Ok(true)

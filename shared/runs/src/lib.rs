@@ -13,6 +13,7 @@ mod claim;
 mod config;
 mod conversation;
 mod dispatch;
+mod displace;
 mod drive;
 mod end;
 mod foreground;

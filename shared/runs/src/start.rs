@@ -3,7 +3,6 @@
 use tandem_protocol::{AgentChat, Principal, Run, RunId, ThreadChoice, ThreadId, Transcript, Trigger, TurnId};
 use tandem_store::{StartRefused, StartWrite, StoreError, Thread, TurnItem, new_id};
 
-use crate::Runtime;
 use crate::admission::TooMany;
 use crate::born::name_from;
 use crate::end::Ending;
@@ -11,6 +10,7 @@ use crate::plan::{Plan, plan};
 use crate::start_write::{With, write};
 use crate::state::EndBy;
 use crate::tell::tell_end;
+use crate::{Runtime, displace};
 
 /// How often a start that lost a race reads again.
 const TRIES: usize = 8;
@@ -146,7 +146,9 @@ impl Runtime {
             return Err(StoreError::Corrupt { key: active.to_string(), detail }.into());
         };
         let mut leaving = self.leaving(&run).await?;
+        let mut tries = 0;
         loop {
+            tries += 1;
             let Ok((ended, last)) = self.last(&leaving, EndBy::Anyone, &Ending::Abort)? else { return Ok(false) };
             match store.start_run(write, Some(&leaving.end(&ended, &last))).await? {
                 Ok(()) => {
@@ -160,6 +162,9 @@ impl Runtime {
                 Err(refused) => {
                     if !self.look_again(&mut leaving, refused.settled).await? {
                         return Ok(false);
+                    }
+                    if tries >= displace::TRIES {
+                        self.displace(&mut leaving).await?;
                     }
                 }
             }

@@ -4,37 +4,95 @@
 //! its answer, and expiry of the log never takes a message away. The other parts are put before, under the name of
 //! this one attempt to end the run; the first part says which name counts.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Mutex, PoisonError};
+
 use tandem_protocol::{Run, RunId, Seq, TenantId, ThreadId, Transcript};
 
 use crate::items::{Item, key_item, s, text};
+use crate::keys::Key;
 use crate::{Frame, Store, StoreError, keys};
 
 /// Longest part, in bytes.
 const PART_BYTES: usize = 200 * 1024;
 
-/// The items of an answer, the first part first.
-pub(crate) fn answer_items(
+/// What one attempt to end a run has put of its answer: over several tries only what has changed is put again.
+#[derive(Debug, Default)]
+pub struct AnswerParts(Mutex<Put>);
+
+#[derive(Debug, Default)]
+struct Put {
+    /// Empty: nothing was put yet.
+    writer: String,
+    /// A hash of each later part.
+    later: Vec<u64>,
+}
+
+impl AnswerParts {
+    /// The name of the writer, and which of the later parts are not there yet, counted from 0.
+    fn take(&self, later: &[&str]) -> (String, Vec<usize>) {
+        let mut put = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if put.writer.is_empty() || later.len() < put.later.len() {
+            // What is there beyond the end would count, as readers take all of a writer's parts.
+            *put = Put { writer: crate::new_id(), later: Vec::new() };
+        }
+        let hashes: Vec<u64> = later.iter().map(|body| hash(body)).collect();
+        let new = (0..later.len()).filter(|at| put.later.get(*at) != Some(&hashes[*at])).collect();
+        put.later = hashes;
+        (put.writer.clone(), new)
+    }
+}
+
+fn hash(body: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    body.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// An answer of one part.
+pub(crate) fn answer_item(
     tenant: &TenantId,
     thread: &ThreadId,
     run: &RunId,
     transcript: &Transcript,
-) -> Result<Vec<Item>, StoreError> {
-    let json = serde_json::to_string(transcript).map_err(|e| StoreError::corrupt("an answer", e))?;
-    let writer = crate::new_id();
-    let items = split(&json, PART_BYTES).into_iter().enumerate().map(|(part, body)| {
-        let key = match part {
-            0 => keys::answer(tenant, thread, run),
-            part => keys::answer_part(tenant, thread, run, &writer, part),
-        };
-        let mut item = key_item(&key);
-        item.insert("writer".into(), s(&writer));
-        item.insert("body".into(), s(body));
-        item
-    });
-    Ok(items.collect())
+) -> Result<Item, StoreError> {
+    Ok(part_item(&keys::answer(tenant, thread, run), &crate::new_id(), &json(transcript)?))
+}
+
+fn json(transcript: &Transcript) -> Result<String, StoreError> {
+    serde_json::to_string(transcript).map_err(|e| StoreError::corrupt("an answer", e))
+}
+
+fn part_item(key: &Key, writer: &str, body: &str) -> Item {
+    let mut item = key_item(key);
+    item.insert("writer".into(), s(writer));
+    item.insert("body".into(), s(body));
+    item
 }
 
 impl Store {
+    /// Puts the later parts of an answer, which do not count without the first one, and gives that.
+    pub(crate) async fn put_answer(
+        &self,
+        tenant: &TenantId,
+        thread: &ThreadId,
+        run: &RunId,
+        transcript: &Transcript,
+        parts: &AnswerParts,
+    ) -> Result<Item, StoreError> {
+        let json = json(transcript)?;
+        let bodies = split(&json, PART_BYTES);
+        let (first, later) = bodies.split_first().unwrap_or((&"", &[]));
+        let (writer, new) = parts.take(later);
+        let put = new.into_iter().map(|at| {
+            let key = keys::answer_part(tenant, thread, run, &writer, at + 1);
+            let item = part_item(&key, &writer, later[at]);
+            self.db.put_item().table_name(&self.table).set_item(Some(item)).send()
+        });
+        futures::future::try_join_all(put).await?;
+        Ok(part_item(&keys::answer(tenant, thread, run), &writer, first))
+    }
+
     /// What a run said: the kept answer, or while there is none the fold of its log so far.
     pub async fn answer(&self, tenant: &TenantId, thread: &ThreadId, run: &RunId) -> Result<Transcript, StoreError> {
         match self.kept_answer(tenant, thread, run).await? {
@@ -122,6 +180,18 @@ fn split(text: &str, most: usize) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn over_several_tries_only_what_has_changed_is_put() {
+        let parts = AnswerParts::default();
+        let (writer, new) = parts.take(&["a", "b"]);
+        assert_eq!(new, [0, 1]);
+        assert_eq!(parts.take(&["a", "c", "d"]), (writer.clone(), vec![1, 2]));
+        assert_eq!(parts.take(&["a", "c", "d"]), (writer.clone(), vec![]));
+        // Shorter than before: under another name, as what is left over would count.
+        let (another, new) = parts.take(&["a"]);
+        assert_eq!((another == writer, new), (false, vec![0]));
+    }
 
     #[test]
     fn parts_are_whole_characters_and_nothing_is_lost() {

@@ -35,6 +35,7 @@ mod watch;
 mod write;
 
 pub use access::Access;
+pub use answers::AnswerParts;
 pub use error::StoreError;
 pub use feed::{Feed, Feeds};
 pub use input::{ActionCall, Input};

@@ -3,7 +3,7 @@
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use tandem_protocol::{Run, RunId, ToolCallId, Transcript};
 
-use crate::answers::answer_items;
+use crate::answers::AnswerParts;
 use crate::items::{Item, from_item, n, s, to_item};
 use crate::keys::Key;
 use crate::log::Append;
@@ -46,6 +46,8 @@ pub struct RunEnd<'a> {
     pub terminal: &'a Append,
     /// What its message says with this end.
     pub answer: &'a Transcript,
+    /// What earlier tries of this end have put of the answer.
+    pub parts: &'a AnswerParts,
     /// The thread has this run as its active one.
     pub frees_thread: bool,
     /// Calls that may still be under way.
@@ -116,15 +118,13 @@ impl Store {
     /// here: without the first one they do not count.
     pub(crate) async fn end_operations(&self, end: &RunEnd<'_>) -> Result<Vec<TransactWriteItem>, StoreError> {
         let RunEnd { next, terminal, unsettled, .. } = end;
-        let answer = match &next.thread_id {
-            Some(thread) => answer_items(&next.owner.tenant, thread, &next.run_id, end.answer)?,
+        let first_part = match &next.thread_id {
+            Some(thread) => {
+                Some(self.put_answer(&next.owner.tenant, thread, &next.run_id, end.answer, end.parts).await?)
+            }
             // Nothing but its log says what came of it.
-            None => Vec::new(),
+            None => None,
         };
-        let mut parts = answer.into_iter();
-        let first_part = parts.next().map(|part| self.replace_operation(part));
-        let put = |part| self.db.put_item().table_name(&self.table).set_item(Some(part)).send();
-        futures::future::try_join_all(parts.map(put)).await?;
         let mut operations: Vec<TransactWriteItem> = vec![
             self.put_operation(run_item(next)?, Condition::version(end.version)),
             self.put_operation(terminal.item(&next.run_id, self.expiry()), Condition::absent()),
@@ -134,7 +134,7 @@ impl Store {
             let item = Outcome::Closed.item_in(&slot, self.expiry());
             operations.push(self.put_operation(item, Condition::absent()));
         }
-        operations.extend(first_part);
+        operations.extend(first_part.map(|part| self.replace_operation(part)));
         Ok(operations)
     }
 

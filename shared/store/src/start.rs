@@ -3,7 +3,7 @@
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use tandem_protocol::{Chunk, CountedIn, Run, RunId, RunStatus, ToolCallId, Transcript};
 
-use crate::answers::answer_items;
+use crate::answers::answer_item;
 use crate::items::{Item, n, s, to_item};
 use crate::log::Append;
 use crate::messages::{Message, MessageBody, message_item};
@@ -175,8 +175,7 @@ fn first_chunks(run: &Run) -> Vec<Chunk> {
 fn whole_answer(thread: &Thread, run: &Run) -> Result<Item, StoreError> {
     let mut transcript = Transcript::default();
     first_chunks(run).iter().for_each(|chunk| transcript.apply(chunk));
-    let items = answer_items(&thread.tenant, &thread.thread, &run.run_id, &transcript)?;
-    items.into_iter().next().ok_or_else(|| StoreError::corrupt(run.run_id.to_string(), "an answer without a part"))
+    answer_item(&thread.tenant, &thread.thread, &run.run_id, &transcript)
 }
 
 /// The turn points to this run, and nobody has decided anything since it was read.

@@ -3,7 +3,11 @@
 use std::time::Duration;
 
 use serde_json::json;
-use tandem_tests::{End, Log, Split, within};
+use tandem_testkit::faults::Latency;
+use tandem_tests::{Api, End, Log, Split, within};
+use tokio::time::Instant;
+
+use crate::window_cost::counted;
 
 #[tokio::test]
 async fn a_run_is_stopped_from_another_process() {
@@ -36,6 +40,34 @@ async fn a_run_is_stopped_from_another_process() {
     assert_eq!(here.read(&format!("/runs/active?threadId={thread}")).await, json!({"active": false}));
     let next = here.start(&json!({"message": "@say 1 every 0", "threadId": thread})).await;
     here.run_is(&next.run, "completed").await;
+}
+
+/// Whoever stops a run races against its holder for the end of the log, and a long answer takes calls of its own.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_holder_that_writes_without_a_pause_is_stopped_at_once_where_the_store_is_far_away() {
+    const WORDS: usize = 80_000;
+    let split = Split::start(0, 0, &[]).await;
+    let (program, proxy) = counted(&split).await;
+    let api = Api::new(program.url());
+    let mut stream = api.say(&format!("@say {WORDS} every 0\n@say 100000 every 1ms")).await;
+    let run = stream.run();
+    let mut log = Log::default();
+    // The first words share a few chunks; the others come one by one.
+    log.read(&mut stream, 40).await;
+    assert!(log.text().len() > 4 * WORDS, "{} characters", log.text().len());
+    proxy.slow(Latency::new(Duration::from_millis(15), Duration::from_millis(60), 7));
+    proxy.reset();
+    let began = Instant::now();
+    assert_eq!(api.abort(&run).await.body["status"], "aborted");
+    let took = began.elapsed();
+    let parts = proxy.trace().into_iter().flat_map(|call| call.operation.keys).filter(|key| key.contains(" ANSWER#"));
+    let parts = parts.count();
+    assert!(took < Duration::from_secs(3), "{took:?}, {parts} parts of the answer written");
+    assert!(parts < 40, "{parts} parts of the answer written in {took:?}");
+    assert_eq!(log.read_all(&mut stream).await, End::Done);
+    let kept = split.table().content().await;
+    let kept = kept.keys().filter(|key| key.contains(" ANSWER#")).count();
+    assert!(kept <= 5, "{kept} items hold one answer");
 }
 
 #[tokio::test]
