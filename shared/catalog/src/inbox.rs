@@ -12,8 +12,14 @@ use crate::email_id::EmailId;
 use crate::mail::Email;
 use crate::mbox;
 
-/// Whether an untouched inbox shows sample mail; `TANDEM_SEED=0` says no.
-static SEEDED: LazyLock<bool> = LazyLock::new(|| std::env::var("TANDEM_SEED").as_deref() != Ok("0"));
+/// What an untouched inbox shows; nothing with `TANDEM_SEED=0`.
+static SAMPLES: LazyLock<Vec<Email>> = LazyLock::new(|| {
+    if std::env::var("TANDEM_SEED").as_deref() == Ok("0") {
+        return Vec::new();
+    }
+    let mails = mbox::parse(include_str!("seed.mbox"), 0).into_iter();
+    mails.zip(1..).map(|(mail, n)| mail.arrive(EmailId::new(n))).collect()
+});
 
 const KEY: &str = "inbox";
 const EMAILS: &str = "emails/";
@@ -37,7 +43,7 @@ pub(crate) async fn find(state: &mut State, id: EmailId) -> Result<Email, Action
         return Ok(email);
     }
     let untouched = state.document(&scope(), KEY).await?.is_none();
-    samples().into_iter().find(|email| untouched && email.id == id).ok_or_else(|| unknown(id))
+    SAMPLES.iter().find(|email| untouched && email.id == id).cloned().ok_or_else(|| unknown(id))
 }
 
 /// An email, to be changed.
@@ -74,11 +80,10 @@ pub(crate) async fn next(state: &mut State) -> Result<u64, ActionError> {
     if let Some(inbox) = state.get::<Inbox>(&scope(), KEY).await? {
         return Ok(inbox.next);
     }
-    let samples = samples();
-    for email in &samples {
+    for email in &*SAMPLES {
         save(state, email).await?;
     }
-    let next = samples.len() as u64 + 1;
+    let next = SAMPLES.len() as u64 + 1;
     set_next(state, next).await?;
     Ok(next)
 }
@@ -99,18 +104,9 @@ pub(crate) async fn page(
     if !items.is_empty() || state.document(&scope(), KEY).await?.is_some() {
         return Ok((items, cursor.is_some()));
     }
-    let mut samples: Vec<Email> = samples().into_iter().rev().filter(|e| before.is_none_or(|b| e.id < b)).collect();
-    let more = samples.len() > limit;
-    samples.truncate(limit);
-    Ok((samples, more))
-}
-
-fn samples() -> Vec<Email> {
-    if !*SEEDED {
-        return Vec::new();
-    }
-    let mails = mbox::parse(include_str!("seed.mbox"), 0).into_iter();
-    mails.zip(1..).map(|(mail, n)| mail.arrive(EmailId::new(n))).collect()
+    let mut samples = SAMPLES.iter().rev().filter(|email| before.is_none_or(|before| email.id < before));
+    let shown = samples.by_ref().take(limit).cloned().collect();
+    Ok((shown, samples.next().is_some()))
 }
 
 fn unknown(id: EmailId) -> ActionError {
@@ -123,10 +119,10 @@ mod tests {
 
     #[test]
     fn the_samples_are_eight_complete_mails_in_order() {
-        let samples = samples();
+        let samples = &*SAMPLES;
         assert_eq!(samples.len(), 8);
         assert!(samples.is_sorted_by_key(|email| email.date.clone()));
-        for email in &samples {
+        for email in samples {
             assert!(email.from.contains('@') && !email.labels.is_empty() && email.body.len() > 50, "{email:?}");
         }
         let conversations: std::collections::BTreeSet<_> = samples.iter().map(|email| &email.conversation).collect();

@@ -16,11 +16,13 @@ const TIME: Duration = Duration::from_secs(3);
 type Request = fn(usize) -> String;
 
 /// What is asked: name, wanted a second of the runtime itself, the request.
-const ASKED: [(&str, f64, Request); 3] = [
-    ("read-email, three reads of the store", 5_000.0, read_email),
-    ("view-screen, one read of the store", 5_000.0, view_screen),
-    ("remember, a read and a transaction", 2_000.0, remember),
+const ASKED: [(&str, Option<f64>, Request); 3] = [
+    ("view-screen, one read of the store", Some(5_000.0), view_screen),
+    ("read-email, three reads of the store", None, read_email),
+    ("remember, a read and a transaction", Some(2_000.0), remember),
 ];
+/// The first change writes the sample emails down: an email that is not there costs another read.
+const BEFORE: &str = r#"{"emailId":"e-1","add":["a"]}"#;
 
 pub(crate) async fn take(repeat: usize) -> Vec<Row> {
     let dir = tempfile::tempdir().unwrap();
@@ -31,6 +33,9 @@ pub(crate) async fn take(repeat: usize) -> Vec<Row> {
         let env =
             [("AWS_ENDPOINT_URL_DYNAMODB", url), ("AGENT_CHAT_DURABLE_BACKGROUND", "false"), ("MODEL", "scripted")];
         let program = Program::serve(&["foreground", "--port", "0"], &env, dir.path()).await;
+        let label = tandem_tests::Api::new(program.url()).request(reqwest::Method::POST, "/api/label-email");
+        let labelled = label.header("content-type", "application/json").body(BEFORE).send().await.unwrap();
+        assert!(labelled.status().is_success(), "{}", labelled.status());
         for (_, _, request) in ASKED {
             for_a_while(program.url(), 1, Duration::from_millis(200), request).await;
         }
@@ -50,8 +55,8 @@ pub(crate) async fn take(repeat: usize) -> Vec<Row> {
                 }
                 let what = format!("{name}, {store}, {connections} at once");
                 let rate = Row::new(format!("requests a second: {what}"), "", &rate);
-                let judged = url == canned.url() && connections == 32;
-                rows.push(if judged { rate.at_least(wanted) } else { rate });
+                let wanted = wanted.filter(|_| url == canned.url() && connections == 32);
+                rows.push(wanted.into_iter().fold(rate, Row::at_least));
                 rows.push(Row::new(format!("latency: {what}"), "ms", &latencies));
                 rows.push(Row::new(format!("processor time of the runtime: {what}"), "us", &cost));
             }
