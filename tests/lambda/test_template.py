@@ -160,6 +160,26 @@ class Template(unittest.TestCase):
         self.assertNotIn("<ForegroundFunction", json.dumps(managed))
         self.assertNotIn("<BackgroundFunction", json.dumps(managed))
 
+    def test_lambda_does_what_the_runtime_counts_on(self):
+        resources = self.stack().resources
+        properties = {name: resource.get("Properties", {}) for name, resource in resources.items()}
+        self.assertEqual(properties["ForegroundUrl"]["InvokeMode"], "RESPONSE_STREAM")
+        # A run that goes on invokes the function that it runs in; Lambda stops that after 16 times.
+        self.assertEqual(properties["BackgroundFunction"]["RecursiveLoop"], "Allow")
+        # Who tries again is the runtime, which knows whether a run needs it; a dispatch that is late is void.
+        for name in [name for name in resources if name.endswith("EventInvokeConfig")]:
+            config = properties[name]
+            self.assertEqual((config["MaximumRetryAttempts"], config["MaximumEventAgeInSeconds"]), (0, 60), name)
+        self.assertIn("BackgroundFunctionEventInvokeConfig", resources)
+        config = (TOP / "shared/runs/src/config.rs").read_text()
+        seconds = lambda field: int(re.search(rf"{field}: ms\(([\d_]+)\)", config)[1]) / 1000
+        soft, margin = seconds("foreground_soft_timeout"), seconds("margin")
+        timeout = {name: properties[f"{name}Function"]["Timeout"] for name in ("Foreground", "Background")}
+        # It may begin to drive a run only when nobody has claimed it.
+        self.assertGreaterEqual(timeout["Foreground"], seconds("claim_grace") + soft + margin)
+        self.assertGreaterEqual(timeout["Foreground"], seconds("stream_window") + margin)
+        self.assertGreaterEqual(timeout["Background"], seconds("background_soft_timeout") + margin)
+
     def test_cloudfront_streams_from_either_entrance(self):
         for entrance, origin in [
             ("FunctionUrl", ("ForegroundUrl.FunctionUrl", "")),
