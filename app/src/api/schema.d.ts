@@ -885,7 +885,7 @@ export interface components {
             reason: components["schemas"]["AttemptReason"];
         };
         /** @description Why this holder has the run. */
-        AttemptReason: "claimed" | "reclaimed" | "continued" | "recovered";
+        AttemptReason: "claimed" | "reclaimed" | "continued" | "recovered" | "stopped";
         /** @description Who changed something, and through which door. */
         Author: {
             user: components["schemas"]["UserId"];
