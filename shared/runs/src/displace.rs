@@ -33,6 +33,7 @@ impl Runtime {
         }
         leaving.log.next += 1;
         leaving.log.transcript.apply(&taking);
+        leaving.only_ends = true;
         Ok(())
     }
 }

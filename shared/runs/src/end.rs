@@ -1,6 +1,6 @@
 //! The one end: finish, fail, abort and give up all end a run here, in one transaction.
 
-use tandem_protocol::{Chunk, EndReason, FinishReason, Run, Seq, ToolCallId, Transcript};
+use tandem_protocol::{AttemptReason, Chunk, EndReason, FinishReason, Run, Seq, ToolCallId, Transcript};
 use tandem_store::{AnswerParts, EndWrite, Outcome, RunEnd, Slot, Store, StoreError, now_ms};
 
 use crate::last_frame::{Last, asks, last_frame};
@@ -46,19 +46,25 @@ pub(crate) struct Leaving {
     settled: Vec<(ToolCallId, Outcome)>,
     /// What earlier tries have put of the answer.
     parts: AnswerParts,
+    /// Who took the log last did so to end the run, and writes nothing but its end.
+    pub(crate) only_ends: bool,
 }
 
 impl Leaving {
     fn new(run: &Run, log: KnownLog) -> Self {
-        Leaving { run: run.clone(), log, settled: Vec::new(), parts: AnswerParts::default() }
+        Leaving { run: run.clone(), log, settled: Vec::new(), parts: AnswerParts::default(), only_ends: false }
     }
 
     /// Reads what the log says more.
     pub(crate) async fn read_on(&mut self, store: &Store) -> Result<(), StoreError> {
-        let log = &mut self.log;
-        for frame in store.log_from(&self.run.run_id, log.next).await? {
-            frame.parsed()?.iter().for_each(|chunk| log.transcript.apply(chunk));
-            log.next = frame.next();
+        for frame in store.log_from(&self.run.run_id, self.log.next).await? {
+            for chunk in frame.parsed()? {
+                if let Chunk::DataAttempt { data, .. } = &chunk {
+                    self.only_ends = data.reason == AttemptReason::Stopped;
+                }
+                self.log.transcript.apply(&chunk);
+            }
+            self.log.next = frame.next();
         }
         Ok(())
     }
@@ -117,7 +123,7 @@ impl Runtime {
                     if !self.look_again(&mut leaving, settled).await? {
                         return Ok(Err(Refused::Missing));
                     }
-                    if by == EndBy::Anyone && tries >= displace::TRIES {
+                    if by == EndBy::Anyone && tries >= displace::TRIES && !leaving.only_ends {
                         self.displace(&mut leaving).await?;
                     }
                 }

@@ -163,7 +163,7 @@ impl Runtime {
                     if !self.look_again(&mut leaving, refused.settled).await? {
                         return Ok(false);
                     }
-                    if tries >= displace::TRIES {
+                    if tries >= displace::TRIES && !leaving.only_ends {
                         self.displace(&mut leaving).await?;
                     }
                 }

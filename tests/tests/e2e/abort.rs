@@ -58,7 +58,10 @@ async fn a_holder_that_writes_without_a_pause_is_stopped_at_once_where_the_store
     proxy.slow(Latency::new(Duration::from_millis(15), Duration::from_millis(60), 7));
     proxy.reset();
     let began = Instant::now();
-    assert_eq!(api.abort(&run).await.body["status"], "aborted");
+    // Several at once get in each other's way, and not for long.
+    for answer in futures::future::join_all((0..4).map(|_| api.abort(&run))).await {
+        assert_eq!(answer.body["status"], "aborted");
+    }
     let took = began.elapsed();
     let parts = proxy.trace().into_iter().flat_map(|call| call.operation.keys).filter(|key| key.contains(" ANSWER#"));
     let parts = parts.count();
@@ -67,7 +70,8 @@ async fn a_holder_that_writes_without_a_pause_is_stopped_at_once_where_the_store
     assert_eq!(log.read_all(&mut stream).await, End::Done);
     let kept = split.table().content().await;
     let kept = kept.keys().filter(|key| key.contains(" ANSWER#")).count();
-    assert!(kept <= 5, "{kept} items hold one answer");
+    // Each of the four has put its own, once.
+    assert!(kept <= 12, "{kept} items hold one answer");
 }
 
 #[tokio::test]
