@@ -1,13 +1,27 @@
 // Every call of the API goes through `api`, or through `authorizedFetch` where a library wants a `fetch`.
 import createClient from 'openapi-fetch'
-import { accessToken } from '../session/session'
+import { accessToken, renewedToken } from '../session/session'
 import type { paths } from './index'
 import { asProblem, ProblemError } from './problem'
 
-/** `fetch` with the token of whoever uses this window. */
+/**
+ * `fetch` with the token of whoever uses this window. A token that is refused is renewed, and the same asked once more:
+ * nothing was done for the first one.
+ */
 export const authorizedFetch: typeof fetch = async (input, init) => {
   const request = new Request(input, init)
-  request.headers.set('authorization', `Bearer ${await accessToken()}`)
+  const again = request.clone()
+  const token = await accessToken()
+  const response = await fetchAs(token, request)
+  if (response.status !== 401) return response
+  const renewed = await renewedToken(token)
+  if (renewed === undefined) return response
+  void response.body?.cancel()
+  return fetchAs(renewed, again)
+}
+
+function fetchAs(token: string, request: Request): Promise<Response> {
+  request.headers.set('authorization', `Bearer ${token}`)
   return fetch(request)
 }
 

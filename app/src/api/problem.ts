@@ -35,6 +35,30 @@ export function isPassing(error: unknown): boolean {
   return ['internal', 'store_unavailable', 'throttled', 'timeout', 'in_progress'].includes(error.code)
 }
 
+/** Codes that mean that nothing was done, whatever was asked for. */
+const DID_NOTHING: Code[] = [
+  'invalid_request',
+  'invalid_input',
+  'unauthenticated',
+  'forbidden',
+  'approval_required',
+  'denied',
+  'not_found',
+  'method_not_allowed',
+  'thread_busy',
+  'too_large',
+  'throttled',
+  'key_reused',
+  'action_failed',
+]
+
+/** Whether the server says that nothing was done. Of a lost answer, or one that came too late, nobody knows. */
+export const didNothing = (error: unknown) => error instanceof ProblemError && DID_NOTHING.includes(error.code)
+
+/** How long the server asks to wait before the next try, in milliseconds. */
+export const askedToWait = (error: unknown) =>
+  error instanceof ProblemError ? (error.problem.retryAfter ?? 0) * 1000 : 0
+
 /** The problem in a body that should be one; whatever else stood there is told by its status. */
 export function asProblem(body: unknown, status: number): Problem {
   if (body && typeof body === 'object' && 'code' in body && 'detail' in body) return body as Problem

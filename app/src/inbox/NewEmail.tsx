@@ -1,28 +1,28 @@
 import { useMutation } from '@tanstack/react-query'
-import { useRef, useState } from 'react'
+import { useState } from 'react'
 import { answer, api } from '../api/client'
-import { wordsOf } from '../api/problem'
 import { Button } from '../ui/Button'
 import { Dialog } from '../ui/Dialog'
 import { toast } from '../ui/Toast'
+import { keyOf, mailNotSent, sentAs } from './sending'
 
 const FIELD = 'w-full rounded-md border border-line-strong bg-panel px-3 py-1.5'
+const PLACE = 'new email'
 const NOTHING = { to: '', subject: '', body: '' }
 
 /** An email to somebody, with the action that the agent uses. It cannot be taken back. */
 export function NewEmail({ open, onOpenChange }: { open: boolean; onOpenChange: (open: boolean) => void }) {
   const [mail, setMail] = useState(NOTHING)
-  // The same text sent again, after a lost answer, is the same email.
-  const key = useRef(crypto.randomUUID())
-  const write = (change: Partial<typeof mail>) => {
-    key.current = crypto.randomUUID()
-    setMail({ ...mail, ...change })
-  }
+  const write = (change: Partial<typeof mail>) => setMail({ ...mail, ...change })
   const send = useMutation({
-    mutationFn: () =>
-      answer(api.POST('/api/send-email', { body: mail, params: { header: { 'Idempotency-Key': key.current } } })),
+    mutationFn: () => {
+      // The same text sent again, after a lost answer, is the same email.
+      const header = { 'Idempotency-Key': keyOf(PLACE, JSON.stringify(mail)) }
+      return answer(api.POST('/api/send-email', { body: mail, params: { header } }))
+    },
     onSuccess: ({ to }) => {
       toast(`Sent to ${to}`)
+      sentAs(PLACE)
       write(NOTHING)
       onOpenChange(false)
     },
@@ -69,7 +69,7 @@ export function NewEmail({ open, onOpenChange }: { open: boolean; onOpenChange: 
         </label>
         {send.isError && (
           <p role="alert" className="text-sm text-danger foreign">
-            It was not sent. {wordsOf(send.error)}
+            {mailNotSent(send.error)}
           </p>
         )}
         <div className="flex justify-end gap-2">

@@ -9,6 +9,7 @@ import { toast } from '../ui/Toast'
 import { DraftVersions } from './DraftVersions'
 import { type Draft, isDirty } from './draft'
 import { moveCaret } from './merge'
+import { replyNotSent } from './sending'
 import { useDraft } from './useDraft'
 
 /** Longest reply that the action takes. */
@@ -27,19 +28,21 @@ export function ReplyBox({ id, to }: { id: string; to: string }) {
   })
   const caret = useCaret(box, draft.mine)
 
-  const run = async (what: () => Promise<void>, failed: string, done: string) => {
+  const run = async (what: () => Promise<void>, failed: (error: unknown) => string, done: string) => {
     setSending(true)
     setError(undefined)
     try {
       await what()
       toast(done)
     } catch (thrown) {
-      setError(`${failed} ${wordsOf(thrown)}`)
+      setError(failed(thrown))
     } finally {
       setSending(false)
     }
   }
-  const send = () => run(editor.send, 'The reply was not sent.', `Replied to ${to}`)
+  const send = () => run(editor.send, replyNotSent, `Replied to ${to}`)
+  const discard = () =>
+    run(editor.discard, (thrown) => `The draft was not discarded. ${wordsOf(thrown)}`, 'Draft discarded')
   const isEmpty = draft.mine.trim() === ''
   const isBusy = isSending || draft.theirs !== undefined || editor.sending || !editor.ready
   const choose = (text: string) => {
@@ -87,11 +90,7 @@ export function ReplyBox({ id, to }: { id: string; to: string }) {
           {!isEmpty && !draft.theirs && statusOf(draft, editor.ready)}
         </span>
         {(draft.base.rev > 0 || !isEmpty) && (
-          <Button
-            quiet
-            disabled={isBusy}
-            onClick={() => void run(editor.discard, 'The draft was not discarded.', 'Draft discarded')}
-          >
+          <Button quiet disabled={isBusy} onClick={() => void discard()}>
             Discard
           </Button>
         )}

@@ -1,11 +1,12 @@
 import { useCallback, useEffect, useReducer, useRef, useState } from 'react'
-import { answer, api, idempotent } from '../api/client'
+import { answer, api } from '../api/client'
 import { ProblemError } from '../api/problem'
 import { sayTyping, stopTyping } from '../layout/typing'
 import type { Doc } from '../live/documents'
 import { useDocuments, useWriteDocument } from '../live/hooks'
 import { change, type Draft, EMPTY, isKept, mayWrite, type Version } from './draft'
 import { draftOf, SCOPE } from './email'
+import { keyOf, NotBegun, sentAs } from './sending'
 
 /** `sending`: somebody has pressed the button, and the reply is on its way. */
 type Stored = { text: string; sending?: boolean }
@@ -120,20 +121,22 @@ export function useDraft(id: string): DraftEditor {
       await under.current
       const body = newest.current.mine
       // Of two who press the button, one writes this first, and the other one is told.
-      await save(true)
+      await save(true).catch((error) => {
+        throw new NotBegun(error)
+      })
       const { rev } = newest.current.base
       try {
-        await answer(api.POST('/api/email', { body: { emailId: id, body }, params: { header: idempotent() } }))
+        const header = { 'Idempotency-Key': keyOf(key, body) }
+        await answer(api.POST('/api/email', { body: { emailId: id, body }, params: { header } }))
       } catch (error) {
         void write<Stored>(key, { text: body }, rev).catch(() => {})
         throw error
       }
-      // Who has gone on writing meanwhile keeps that as the next draft.
+      sentAs(key)
+      // Who has gone on writing meanwhile keeps that as the next draft. It is sent, whatever becomes of its draft.
       await remove(rev).then(
         () => apply({ type: 'told', version: { text: '', rev: 0 } }),
-        (error) => {
-          if (!isConflict(error)) throw error
-        },
+        () => {},
       )
     },
     async discard() {

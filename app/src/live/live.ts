@@ -1,11 +1,14 @@
 // The one stream of this window: it comes back for ever, and tells the feed and whoever listens.
-import type { WindowEvent } from '../api'
-import { ProblemError } from '../api/problem'
+import type { Code, WindowEvent } from '../api'
+import { askedToWait, ProblemError } from '../api/problem'
 import type { Feed } from './feed'
 import { backoff, pause, readStream } from './stream'
 
 /** What every window follows. The scope `thread:T` comes with the thread. */
 export const SCOPES = ['app:inbox', 'user', 'tenant']
+
+/** What the server says where it cannot go on from what it was given. */
+const POSITION_IS_WRONG: Code[] = ['invalid_input', 'invalid_request', 'expired']
 
 export type LiveStatus = 'connecting' | 'live' | 'offline'
 type Listener = (event: WindowEvent) => void
@@ -79,7 +82,7 @@ export class Live {
         failures += 1
         this.setStatus(failures > 1 ? 'offline' : 'connecting')
         this.forgetWhatIsRefused(error)
-        await pause(backoff(failures, Math.random()), signal)
+        await pause(Math.max(backoff(failures, Math.random()), askedToWait(error)), signal)
       }
     }
   }
@@ -104,12 +107,21 @@ export class Live {
     for (const listener of this.listeners) listener(event)
   }
 
-  /** A thread that is not ours any more, or a cursor that is not taken, would be refused for ever. */
+  /**
+   * A thread that is not ours any more, or a position that is not taken, would be refused for ever. Whatever else is
+   * refused, such as a token that has just ended or one stream too many, says nothing of the position: what happens
+   * meanwhile comes after it.
+   */
   private forgetWhatIsRefused(error: unknown): void {
-    if (!(error instanceof ProblemError) || error.problem.status >= 500) return
+    if (!(error instanceof ProblemError)) return
     if (error.code === 'not_found') this.thread = undefined
-    if (error.code === 'invalid_request') this.feed.forgetPositions()
+    if (!POSITION_IS_WRONG.includes(error.code)) return
+    // The cursor first, as it wins over the positions in the address: from those nothing is missed either.
+    const hadCursor = this.cursor !== undefined
     this.cursor = undefined
+    if (hadCursor) return
+    this.feed.forgetPositions()
+    if (this.thread) this.thread = { id: this.thread.id }
   }
 
   private setStatus(status: LiveStatus): void {

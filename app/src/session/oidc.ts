@@ -7,7 +7,7 @@ const HOME = import.meta.env.BASE_URL
 
 /** Authorisation code with PKCE. Resolves when somebody is signed in; until then the browser is at the issuer. */
 export async function signIn(config: OidcConfig) {
-  const manager = new UserManager({
+  const manager = new Manager({
     authority: config.authority,
     client_id: config.clientId,
     redirect_uri: `${window.location.origin}${HOME}`,
@@ -31,7 +31,24 @@ export async function signIn(config: OidcConfig) {
   return {
     person: await personOf(user, config),
     token: async () => (await manager.getUser())?.access_token ?? '',
+    renew: async () => {
+      // Without a refresh token only a page of the issuer could do it.
+      if (!(await manager.getUser())?.refresh_token) return undefined
+      return (await manager.signinSilent())?.access_token
+    },
     signOut: () => manager.signoutRedirect(),
+  }
+}
+
+class Manager extends UserManager {
+  private renewing?: Promise<User | null>
+
+  /** One at a time, whoever asks: a refresh token may be good for a single use. */
+  override signinSilent(): Promise<User | null> {
+    this.renewing ??= super.signinSilent().finally(() => {
+      this.renewing = undefined
+    })
+    return this.renewing
   }
 }
 

@@ -9,6 +9,8 @@ export type OidcConfig = NonNullable<Config['oidc']>
 type Session = {
   person: Person
   token: () => string | Promise<string>
+  /** Has another token made, where the one there is may be refused. Fails where none is to be had. */
+  renew?: () => Promise<string | undefined>
   /** Only where people sign in. */
   signOut?: () => Promise<void>
 }
@@ -29,6 +31,16 @@ export async function startSession(): Promise<void> {
 
 export async function accessToken(): Promise<string> {
   return current().token()
+}
+
+/** The token to use instead of one that was refused; undefined where there is none. */
+export async function renewedToken(refused: string): Promise<string | undefined> {
+  const now = await accessToken()
+  if (now !== refused) return now
+  const renewed = await current()
+    .renew?.()
+    .catch(() => undefined)
+  return renewed === refused ? undefined : renewed
 }
 
 export const whoAmI = (): Person => current().person

@@ -7,6 +7,7 @@ type Answer = Response | Error | 'nothing'
 
 function network(answers: Answer[]) {
   const waits: number[] = []
+  const asked: number[] = []
   const inner: typeof fetch = async (_, init) => {
     const answer = answers.shift() ?? new Error('asked too often')
     if (answer === 'nothing') {
@@ -15,10 +16,11 @@ function network(answers: Answer[]) {
     if (answer instanceof Error) throw answer
     return answer
   }
-  const wait = async (failures: number) => {
+  const wait = async (failures: number, _: AbortSignal, atLeastMs: number) => {
     waits.push(failures)
+    asked.push(atLeastMs)
   }
-  return { waits, ask: steadyFetch(inner, { wait, silenceMs: 50, answerMs: 50 }) }
+  return { waits, asked, ask: steadyFetch(inner, { wait, silenceMs: 50, answerMs: 50 }) }
 }
 
 const cut = () => new TypeError('Failed to fetch')
@@ -72,6 +74,15 @@ test('what the server refuses is told', async () => {
   const problem = { headers: { 'content-type': 'application/problem+json' } }
   const { ask } = network([new Response('{}', { status: 409 }), new Response('{}', { status: 500, ...problem })])
   expect([(await ask('/')).status, (await ask('/')).status]).toEqual([409, 500])
+})
+
+test('a read that comes too often waits as long as it is asked to, and what is said is refused', async () => {
+  const often = (after?: string) =>
+    new Response('{}', { status: 429, headers: after ? { 'retry-after': after } : undefined })
+  const { ask, asked } = network([often('7'), often(), often('3600'), cut(), body(['fine']), often('7')])
+  expect(await (await ask('/')).text()).toBe('fine')
+  expect(asked).toEqual([0, 7000, 1000, 60_000, 0])
+  expect((await ask('/', { method: 'POST' })).status).toBe(429)
 })
 
 test('whoever gives up gets no answer', async () => {

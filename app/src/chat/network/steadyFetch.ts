@@ -7,24 +7,39 @@ const LONGEST_PAUSE_MS = 3_000
 const isAway = ({ status, headers }: Response) =>
   [502, 503, 504].includes(status) || (status >= 500 && !headers.get('content-type')?.includes('problem+json'))
 
+/** Longest that the server may ask to wait. */
+const LONGEST_ASKED_S = 60
+
+/** How long the server asks to wait, where it says that only for now there is too much to do; undefined elsewhere. */
+function askedToWait({ status, headers }: Response): number | undefined {
+  if (status !== 429) return undefined
+  const seconds = Number(headers.get('retry-after') ?? 1)
+  return 1000 * Math.min(Number.isFinite(seconds) ? seconds : 1, LONGEST_ASKED_S)
+}
+
 type Options = {
   silenceMs?: number
   answerMs?: number
-  wait?: (failures: number, signal: AbortSignal) => Promise<void>
+  /** Waits before the next try, `atLeastMs` if the server has said so. */
+  wait?: (failures: number, signal: AbortSignal, atLeastMs: number) => Promise<void>
 }
 
 /**
- * Asks again where it cannot connect or no answer begins, and ends a body that breaks, or falls silent, as if it were
+ * Asks again where it cannot connect or no answer begins, and a read also where it came too often; and ends a body that breaks, or falls silent, as if it were
  * complete: the transport then asks for what is missing. Only for requests that may be repeated.
  */
 export function steadyFetch(inner: typeof fetch, options: Options = {}): typeof fetch {
   const wait =
-    options.wait ?? ((failures, signal) => pause(Math.min(backoff(failures, Math.random()), LONGEST_PAUSE_MS), signal))
+    options.wait ??
+    ((failures, signal, atLeastMs) =>
+      pause(Math.max(atLeastMs, Math.min(backoff(failures, Math.random()), LONGEST_PAUSE_MS)), signal))
   let failures = 0
   return async (input, init) => {
     const signal = init?.signal ?? new AbortController().signal
-    for (;;) {
-      await wait(failures, signal)
+    const isRead = (init?.method ?? 'GET') === 'GET'
+    for (let atLeastMs = 0; ; ) {
+      await wait(failures, signal, atLeastMs)
+      atLeastMs = 0
       signal.throwIfAborted()
       let response: Response
       try {
@@ -36,8 +51,11 @@ export function steadyFetch(inner: typeof fetch, options: Options = {}): typeof 
         failures += 1
         continue
       }
-      if (isAway(response)) {
+      // A person is told that what they say comes too often. What was said already is only to be read.
+      const asked = isRead ? askedToWait(response) : undefined
+      if (isAway(response) || asked !== undefined) {
         failures += 1
+        atLeastMs = asked ?? 0
         void response.body?.cancel()
         continue
       }
