@@ -95,6 +95,37 @@ test('an answer goes on after its connections fell silent without an end', async
   expect(complaints.filter((complaint) => !isNetwork(complaint))).toEqual([])
 }, 180_000)
 
+test('an answer that broke off here is followed on, and not asked for anew', async () => {
+  const { page, complaints } = await tandem.open(wire.url, { as: 'ivy' })
+  const asked: string[] = []
+  page.on('request', (request) => request.method() === 'POST' && asked.push(new URL(request.url()).pathname))
+  const body = JSON.stringify({ code: 'unauthenticated', detail: 'x', title: 'x', status: 401, type: 'about:blank' })
+  await page.route('**/api/agent-chat/*/stream*', (route) => route.fulfill({ status: 401, body }))
+  await say(page, '@say 60 every 100ms')
+  const alert = said(page).getByRole('alert')
+  await alert.getByText('You are not signed in any more.').waitFor()
+  await page.unrouteAll()
+  const seen = await watchFor(page)
+  await alert.getByRole('button', { name: 'Try again' }).click()
+  await expectWhole(page, 60)
+  expect((await seen()).shrunk).toBe(1)
+  expect(asked.filter((path) => path === '/api/agent-chat')).toHaveLength(1)
+  expect(complaints.filter((complaint) => !complaint.includes('status of 401'))).toEqual([])
+})
+
+test('a read that comes too often waits, and the answer goes on', async () => {
+  const { page, complaints } = await tandem.open(wire.url, { as: 'jan' })
+  const seen = await watchFor(page)
+  const headers = { 'retry-after': '1' }
+  const body = JSON.stringify({ code: 'throttled', detail: 'x', title: 'x', status: 429, type: 'about:blank' })
+  const often = { status: 429, headers, body }
+  await page.route('**/api/agent-chat/*/stream*', (route) => route.fulfill(often), { times: 2 })
+  await say(page, '@say 60 every 100ms')
+  await expectWhole(page, 60)
+  expect((await seen()).alerts).toBe(0)
+  expect(complaints.filter((complaint) => !complaint.includes('status of 429'))).toEqual([])
+})
+
 test('what is said while there is no network is sent when there is', async () => {
   const { page, complaints } = await tandem.open(wire.url, { as: 'dan' })
   await page.getByText('Work on the inbox together').waitFor()

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { call } from './lib/api'
 import { expectAccessible, screenshot } from './lib/browser'
 import { isOver, said, say, words } from './lib/chat'
 import { inBrowser } from './lib/inBrowser'
@@ -191,6 +192,78 @@ test('a model that fails is told in plain words, also after a reload, and asked 
   await said(page).getByRole('button', { name: 'Try again' }).click()
   await said(page).getByRole('alert').waitFor({ state: 'detached' })
   await said(page).getByRole('alert').waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('what an answer has done is not done again when it is asked to go on', async () => {
+  const { page, complaints } = await tandem.open('', { as: 'lea' })
+  const replies = async () => (await call(tandem.url, '/api/read-email?emailId=e-4', { as: 'lea' })).replies.length
+  const reply = '/email {"emailId":"e-4","body":"On my way."}'
+  await say(page, `${reply}\n\n/read-email {"emailId":"e-999"}`)
+  const failed = said(page).getByRole('region', { name: 'Read email e-999' })
+  await failed.getByRole('button', { name: 'Ask to try it again' }).waitFor()
+  expect(await said(page).getByRole('button', { name: 'Answer again' }).count()).toBe(0)
+  await expectAccessible(page)
+  await failed.getByRole('button', { name: 'Ask to try it again' }).click()
+  await said(page)
+    .getByText(/^Try this again: Read email e-999/)
+    .first()
+    .waitFor()
+  await isOver(page)
+  expect(await replies()).toBe(1)
+
+  await say(page, `${reply}\n\n@fail context x99`)
+  const alert = said(page).getByRole('alert')
+  for (let times = 0; times < 2; times += 1) {
+    await alert.getByRole('button', { name: 'Ask to go on' }).waitFor()
+    await page.reload()
+  }
+  await alert.getByRole('button', { name: 'Ask to go on' }).click()
+  await alert.waitFor({ state: 'detached' })
+  await isOver(page)
+  expect(await replies()).toBe(2)
+  expect(await said(page).getByRole('region', { name: 'Reply to email e-4' }).count()).toBe(2)
+  expect(complaints).toEqual([])
+})
+
+test('what cannot be said as the answer cannot be stopped comes back', async () => {
+  const { page, complaints } = await tandem.open('', { as: 'mo' })
+  await say(page, '@say 5 every 0\n@wait 60s')
+  await said(page).getByText(words(5)).waitFor()
+  const body = JSON.stringify({ code: 'throttled', detail: 'x', title: 'x', status: 429, type: 'about:blank' })
+  await page.route('**/runs/*/abort', (route) => route.fulfill({ status: 429, body }))
+  const box = page.getByLabel('Message to the agent')
+  const send = page.getByRole('button', { name: 'Stop and send' })
+  for (let times = 0; times < 2; times += 1) {
+    await box.fill('@say 2 every 0')
+    await send.click()
+    await expect.poll(() => box.inputValue()).toBe('@say 2 every 0')
+    await expect.poll(() => send.isEnabled()).toBe(true)
+    await page.getByText('There is too much to do at the moment.').first().waitFor()
+  }
+  await page.unrouteAll()
+  await send.click()
+  await said(page)
+    .getByText(`${words(2)} done`, { exact: true })
+    .waitFor()
+  expect(await box.inputValue()).toBe('')
+  expect(complaints.filter((complaint) => !complaint.includes('status of 429'))).toEqual([])
+})
+
+test('a call that was under way when its answer was stopped does not spin on', async () => {
+  const { page, complaints } = await tandem.open('', { as: 'nia' })
+  await say(page, '/import-emails {"count":10000}')
+  const card = said(page).getByRole('region', { name: 'Import 10,000 emails' })
+  await card.getByRole('progressbar').waitFor()
+  await page.getByRole('button', { name: 'Stop', exact: true }).click()
+  await isOver(page)
+  for (let times = 0; times < 2; times += 1) {
+    await said(page).getByText('This answer was stopped.').waitFor()
+    expect(await card.getByText(/^(Working|Preparing)$/).count()).toBe(0)
+    expect(await card.locator('.animate-spin').count()).toBe(0)
+    expect(await card.getByRole('progressbar').count()).toBe(0)
+    await page.reload()
+  }
   expect(complaints).toEqual([])
 })
 

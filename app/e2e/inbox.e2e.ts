@@ -166,12 +166,29 @@ test('an email to somebody outside is sent with the action that the agent uses',
   await page.getByLabel('Text').fill('How are you?')
   const send = page.getByRole('dialog').getByRole('button', { name: 'Send' })
   await send.click()
-  await page.getByText('must be an address').waitFor()
+  await page.getByText('It was not sent. must be an address').waitFor()
   await expectAccessible(page)
   await page.getByLabel('To', { exact: true }).fill('ann@example.com')
+  // Where nobody knows, nobody is told that it was not sent.
+  const keys: (string | undefined)[] = []
+  page.on('request', (request) => {
+    if (request.url().endsWith('/api/send-email')) keys.push(request.headers()['idempotency-key'])
+  })
+  const problem = { code: 'outcome_unknown', detail: 'x', title: 'x', status: 409, type: 'about:blank' }
+  const unknown = { status: 409, body: JSON.stringify(problem) }
+  await page.route('**/api/send-email', (route) => route.fulfill(unknown), { times: 1 })
+  await send.click()
+  await page.getByText('It may have been sent, or not. Ask whether it has come').waitFor()
+  await page.route('**/api/send-email', (route) => route.abort(), { times: 1 })
+  await send.click()
+  await page.getByText('It may have been sent: no answer came. Press Send again, without a change').waitFor()
+  expect(await page.getByText('was not sent').count()).toBe(0)
+  await expectAccessible(page)
   await send.click()
   await page.getByText('Sent to ann@example.com').waitFor()
-  expect(complaints.filter((text) => !text.includes('/api/send-email'))).toEqual([])
+  expect(keys).toHaveLength(3)
+  expect(new Set(keys).size).toBe(1)
+  expect(complaints.filter((text) => !/\/api\/send-email|ERR_FAILED/.test(text))).toEqual([])
 })
 
 test('all views fit a narrow screen', async () => {

@@ -259,3 +259,27 @@ test('a reply that somebody began to send and left can be sent by others', async
   // The action has deleted the draft already.
   expect(complaints.filter((one) => !/409/.test(one))).toEqual([])
 })
+
+test('a reply whose answer was lost may have been sent, and is sent once', async () => {
+  const { page, complaints } = await tandem.open('inbox/e-7', { as: 'gil' })
+  await box(page).fill('We are there.')
+  await saved(page)
+  const keys: (string | undefined)[] = []
+  page.on('request', (request) => {
+    if (request.url().endsWith('/api/email')) keys.push(request.headers()['idempotency-key'])
+  })
+  const send = page.getByRole('button', { name: 'Reply', exact: true })
+  for (let times = 0; times < 2; times += 1) {
+    await page.route('**/api/email', (route) => route.abort(), { times: 1 })
+    await send.click()
+    await page.getByText('The reply may have been sent: look above.').waitFor()
+    await saved(page)
+  }
+  await expectAccessible(page)
+  await send.click()
+  await page.getByRole('region', { name: 'Reply of gil' }).getByText('We are there.').waitFor()
+  await text(page).toBe('')
+  expect(keys).toHaveLength(3)
+  expect(new Set(keys).size).toBe(1)
+  expect(complaints.filter((one) => !/409|ERR_FAILED/.test(one))).toEqual([])
+})

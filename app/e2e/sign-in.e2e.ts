@@ -32,6 +32,15 @@ test('who signs in acts under their own name, stays signed in, and signs out', a
   await page.getByText('w1 w2 w3').waitFor()
   expect(tokens.at(-1)).not.toBe(tokens[0])
 
+  // A token that is refused all the same is renewed at once.
+  const renewals = () => issuer.grants.filter((grant) => grant === 'refresh_token').length
+  const renewed = renewals()
+  const body = JSON.stringify({ code: 'unauthenticated', detail: 'x', title: 'x', status: 401, type: 'about:blank' })
+  await page.route('**/api/agent-chat', (route) => route.fulfill({ status: 401, body }), { times: 1 })
+  await say(page, '@say 4 every 0')
+  await page.getByText('w1 w2 w3 w4').waitFor()
+  expect(renewals()).toBeGreaterThan(renewed)
+
   // Another load needs no page of the issuer.
   const grants = issuer.grants.filter((grant) => grant === 'authorization_code').length
   await page.reload()

@@ -5,10 +5,12 @@ import { RunLink } from '../layout/RunLink'
 import { IconButton } from '../ui/IconButton'
 import { LongText } from '../ui/LongText'
 import { toast } from '../ui/Toast'
+import { ANSWER_AGAIN, askingFor, type EffectOf, hasDone } from './done'
 import { type Message, type Progress, runOf } from './history'
 import { leftOutInWords } from './leftOut'
 import { Markdown } from './Markdown'
 import { textOf } from './placing'
+import { endedCall, passedCall } from './tool/ended'
 import { type Call, ToolCard } from './tool/ToolCard'
 
 type Props = {
@@ -16,18 +18,40 @@ type Props = {
   isStreaming: boolean
   /** Somebody has said something after it: nothing that it asked can be answered any more. */
   isPassed: boolean
-  /** Where another answer may be asked for. */
-  onRegenerate?: () => void
+  /** Its run has ended: nothing of it goes on, whatever its calls still say. */
+  isOver: boolean
+  /** What each action changes. */
+  effectOf: EffectOf
+  /** Where another answer may be asked for: one in its place, or, with words of the person, one after it. */
+  again?: Again
 }
+
+export type Again = { anew: () => void; ask: (text: string) => void }
 
 /** What the agent says and does, part by part. */
 export const AssistantMessage = memo(function AssistantMessage({
   message,
   isStreaming,
   isPassed,
-  onRegenerate,
+  isOver,
+  effectOf,
+  again,
 }: Props) {
   const run = runOf(message)
+  // Another answer in its place would do once more what it has done.
+  const isKept = again !== undefined && hasDone(message, effectOf)
+  const isAwaiting =
+    !isPassed && message.parts.some((part) => isToolUIPart(part) && part.state === 'approval-requested')
+  const callOf = (part: Call): Call => {
+    const call = isPassed ? passedCall(part) : part
+    return isOver ? endedCall(call, effectOf(getToolName(part)), isAwaiting) : call
+  }
+  const retryOf = (call: Call) => {
+    if (!again || call.state !== 'output-error') return undefined
+    if (!isKept) return { label: 'Try again', run: again.anew }
+    const { label, text } = askingFor(getToolName(call), call)
+    return { label, run: () => again.ask(text) }
+  }
   const leftOut = message.metadata?.leftOut && leftOutInWords(message.metadata.leftOut)
   const progress = new Map<string, Progress>()
   for (const part of message.parts) if (part.type === 'data-progress' && part.id) progress.set(part.id, part.data)
@@ -43,15 +67,17 @@ export const AssistantMessage = memo(function AssistantMessage({
           return <Thoughts key={key} text={part.text} isStreaming={isStreaming && part.state === 'streaming'} />
         }
         if (isToolUIPart(part)) {
+          const call = callOf(part)
           return (
             <ToolCard
               key={part.toolCallId}
               name={getToolName(part)}
-              call={isPassed ? passed(part) : part}
+              call={call}
               progress={progress.get(part.toolCallId)}
               run={run}
               decidedBy={message.metadata?.decidedBy?.[part.toolCallId]}
-              onRetry={onRegenerate}
+              isOver={isOver}
+              retry={retryOf(call)}
             />
           )
         }
@@ -66,8 +92,12 @@ export const AssistantMessage = memo(function AssistantMessage({
               <Copy size={14} aria-hidden />
             </IconButton>
           )}
-          {onRegenerate && (
-            <IconButton label="Answer again" className="size-7" onClick={onRegenerate}>
+          {again && (
+            <IconButton
+              label={isKept ? ANSWER_AGAIN.label : 'Answer again'}
+              className="size-7"
+              onClick={isKept ? () => again.ask(ANSWER_AGAIN.text) : again.anew}
+            >
               <RefreshCw size={14} aria-hidden />
             </IconButton>
           )}
@@ -77,12 +107,6 @@ export const AssistantMessage = memo(function AssistantMessage({
     </div>
   )
 })
-
-/** What the store will say of a call that waited for a person when the conversation went on. */
-function passed(call: Call): Call {
-  if (call.state !== 'approval-requested') return call
-  return { ...call, state: 'output-denied', approval: { id: call.approval.id, approved: false, reason: 'superseded' } }
-}
 
 async function copy(text: string) {
   try {

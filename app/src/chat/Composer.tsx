@@ -10,15 +10,20 @@ type Props = {
   onStop: () => void
   isBusy: boolean
   isStopping: boolean
-  /** What to begin with, such as what could not be sent. */
-  initial?: string
+  /** What could not be sent: it comes back, before what was written meanwhile. */
+  unsent?: string
   /** Beside what is written. */
   menu?: ReactNode
 }
 
 /** Enter sends, Shift+Enter is a new line. While an answer is being written, Ctrl+Enter stops it and sends. */
-export function Composer({ onSend, onInterrupt, onStop, isBusy, isStopping, initial = '', menu }: Props) {
-  const [text, setText] = useState(initial)
+export function Composer({ onSend, onInterrupt, onStop, isBusy, isStopping, unsent, menu }: Props) {
+  const [text, setText] = useState(unsent ?? '')
+  const [known, setKnown] = useState(unsent)
+  if (unsent !== known) {
+    setKnown(unsent)
+    if (unsent !== undefined) setText(text.trim() === '' ? unsent : `${unsent}\n${text}`)
+  }
   const [refused, setRefused] = useState<string>()
   const trouble = refused ?? tooLong(text)
   const isSendable = text.trim() !== '' && tooLong(text) === undefined

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { CloudOff } from 'lucide-react'
-import { useCallback, useEffect, useState } from 'react'
+import { useCallback, useEffect, useMemo, useState } from 'react'
 import { answer, api } from '../api/client'
 import { wordsOf } from '../api/problem'
 import { RunLink } from '../layout/RunLink'
@@ -12,13 +12,15 @@ import { ErrorNote } from '../ui/ErrorNote'
 import { toast } from '../ui/Toast'
 import { AssistantMessage } from './AssistantMessage'
 import { Composer } from './Composer'
-import { endingOf, failureInWords } from './ending'
+import { GO_ON, hasDone } from './done'
+import { endingOf, failureInWords, hasCode } from './ending'
 import { type History, runOf } from './history'
 import { ModelMenu } from './model/ModelMenu'
 import { useModel } from './model/useModel'
 import { Scroller } from './Scroller'
 import { ThreadContext } from './threadContext'
 import { UserMessage } from './UserMessage'
+import { useEffects } from './useCatalogue'
 import { useConversation } from './useConversation'
 import { Welcome } from './Welcome'
 
@@ -35,6 +37,16 @@ export function ConversationView({ thread, history }: Props) {
     conversation.model = choice.model
   }, [conversation, choice.model])
 
+  const effectOf = useEffects()
+  useEffect(() => {
+    conversation.effectOf = effectOf
+  }, [conversation, effectOf])
+  const trouble = error ?? extra.trouble
+  const isOpen = isBusy || extra.isReading === true
+  // After an answer that only broke off here, nobody knows how it stands.
+  const isOver = !isOpen && (trouble === undefined || isOfRun(trouble))
+  const isKept = last?.role === 'assistant' && hasDone(last, effectOf)
+
   const [said, setSaid] = useState(0)
 
   const send = (text: string) => {
@@ -47,8 +59,13 @@ export function ConversationView({ thread, history }: Props) {
     void conversation.interrupt(text).catch((problem) => toast(wordsOf(problem), { kind: 'failed' }))
   }
   const edit = useCallback((message: string, text: string) => conversation.edit(message, text), [conversation])
-  const again = useCallback(() => conversation.again(), [conversation])
+  const ways = useMemo(
+    () => ({ anew: () => conversation.again(), ask: (text: string) => conversation.send(text) }),
+    [conversation],
+  )
   const stop = () => void conversation.stop().catch((problem) => toast(wordsOf(problem), { kind: 'failed' }))
+
+  const goOn = isKept ? { retry: GO_ON.label, onRetry: () => ways.ask(GO_ON.text) } : { onRetry: ways.anew }
 
   if (extra.gone) {
     return (
@@ -72,15 +89,17 @@ export function ConversationView({ thread, history }: Props) {
                   message={message}
                   isStreaming={isBusy && message === last}
                   isPassed={message !== last}
-                  onRegenerate={isBusy || message !== last ? undefined : again}
+                  isOver={message !== last || isOver}
+                  effectOf={effectOf}
+                  again={message === last && isOver ? ways : undefined}
                 />
               )}
             </li>
           ))}
-          {isBusy && last?.role !== 'assistant' && <Waiting isOffline={isOffline} />}
+          {((isBusy && last?.role !== 'assistant') || extra.isReading) && <Waiting isOffline={isOffline} />}
         </ol>
-        {error && !isBusy && <ErrorNote error={inWords(error)} onRetry={again} />}
-        {!error && !isBusy && last && <Ending run={runOf(last) ?? extra.run} onRetry={again} />}
+        {trouble && !isOpen && <ErrorNote error={inWords(trouble)} {...(isOver ? goOn : { onRetry: ways.anew })} />}
+        {!trouble && !isOpen && last && <Ending run={runOf(last) ?? extra.run} {...goOn} />}
         {/* An answer of which nothing came has no place of its own for it. */}
         {!isBusy && last?.role === 'user' && extra.run && (
           <p className="-mt-2 px-4 pb-4">
@@ -93,12 +112,11 @@ export function ConversationView({ thread, history }: Props) {
       </p>
       {extra.unsent !== undefined && (
         <p role="status" className="mx-3 mb-2 rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">
-          Another answer was under way, so this was not sent. Stop it and send, or wait for its end.
+          Another answer was under way, so what you wrote was not sent. Stop it and send, or wait for its end.
         </p>
       )}
       <Composer
-        key={extra.unsent}
-        initial={extra.unsent}
+        unsent={extra.unsent}
         onSend={send}
         onInterrupt={interrupt}
         onStop={stop}
@@ -111,6 +129,9 @@ export function ConversationView({ thread, history }: Props) {
 }
 
 const inWords = (error: Error) => (error.constructor === Error ? new Error(failureInWords(error.message)) : error)
+
+/** What a run that has failed said on its stream. */
+const isOfRun = (error: Error) => error.constructor === Error && hasCode(error.message)
 
 function Waiting({ isOffline }: { isOffline: boolean }) {
   return (
@@ -135,7 +156,7 @@ function Waiting({ isOffline }: { isOffline: boolean }) {
 }
 
 /** That an answer was stopped, or failed, is known to its run alone. */
-function Ending({ run, onRetry }: { run?: string; onRetry: () => void }) {
+function Ending({ run, ...retry }: { run?: string; retry?: string; onRetry: () => void }) {
   const { data } = useQuery({
     queryKey: ['run', run, 'ended'],
     queryFn: ({ signal }) => answer(api.GET('/runs/{run}', { params: { path: { run: run as string } }, signal })),
@@ -143,6 +164,6 @@ function Ending({ run, onRetry }: { run?: string; onRetry: () => void }) {
   })
   const ending = data && endingOf(data)
   if (!ending) return null
-  if (ending.failed) return <ErrorNote error={new Error(ending.text)} onRetry={onRetry} />
+  if (ending.failed) return <ErrorNote error={new Error(ending.text)} {...retry} />
   return <p className="-mt-2 px-4 pb-4 text-sm text-ink-soft">{ending.text}</p>
 }

@@ -2,10 +2,11 @@
 import { Chat } from '@ai-sdk/react'
 import type { WindowEvent } from '../api'
 import { answer, api } from '../api/client'
-import { isPassing, ProblemError } from '../api/problem'
-import { backoff, pause } from '../live/stream'
-import { type History, type Message, readHistory } from './history'
+import { ProblemError } from '../api/problem'
+import { type EffectOf, hasDone } from './done'
+import { type History, type Message, readHistory, readStatus } from './history'
 import { Line, OtherRun } from './network/line'
+import { patiently } from './network/patiently'
 import { placeMessage, placeRun, textOf } from './placing'
 
 type Placed = Extract<WindowEvent, { type: 'message' | 'run' }>
@@ -20,8 +21,12 @@ export type Around = {
 
 /** What is not in the chat itself. Replaced when it changes. */
 export type Extra = {
-  /** What could not be sent, as another answer was under way. */
+  /** What could not be sent, as another answer was under way or could not be stopped. */
   unsent?: string
+  /** Why what is stored could not be read. */
+  trouble?: Error
+  /** How the answer stands is being read. */
+  isReading?: boolean
   /** The thread was deleted, or is not shared any more. */
   gone?: boolean
   /** What was shown of a message that is being told again. */
@@ -36,6 +41,8 @@ export class Conversation {
   extra: Extra = {}
   /** The model that the next answers are asked of; none for the default. */
   model?: string
+  /** What each action changes. */
+  effectOf: EffectOf = () => undefined
   private readonly line: Line
   private begin?: string
   /** Told while something else streamed: taken in order, after it. */
@@ -43,8 +50,10 @@ export class Conversation {
   private request: Promise<void> = Promise.resolve()
   /** What was asked last, which is asked again if the server refuses it; none where only a run was followed. */
   private asked?: 'send' | 'edit' | 'regenerate'
-  private isReading = false
   private isClosed = false
+  /** The stop under way, and what stops a run that begins only now. */
+  private stopping?: Promise<void>
+  private stopThis?: () => void
   private watchers = new Set<() => void>()
 
   constructor(
@@ -55,7 +64,7 @@ export class Conversation {
     this.line = new Line((run) => {
       this.change({ run })
       this.around.onRun()
-      if (this.extra.isStopping) void this.abort()
+      this.stopThis?.()
     })
     this.chat = new Chat<Message>({ id: thread, messages: history.messages, transport: this.line.transport })
     this.begin = history.activeRunId
@@ -105,8 +114,18 @@ export class Conversation {
     this.ask('edit', (body) => this.chat.sendMessage({ text, messageId: message }, { body }), text)
   }
 
-  /** Another answer in the place of the last one; what the server did not take is asked again as what it was. */
+  /**
+   * After an answer that broke off here, or could not be read: goes on with it. After one that has ended, another one in
+   * its place; what the server did not take is asked again as what it was.
+   */
   again(): void {
+    if (this.isBusy || this.extra.isReading) return
+    if (this.extra.trouble) void this.readAnew()
+    else if (this.chat.error && this.extra.run !== undefined) void this.goOn(this.extra.run)
+    else this.anew()
+  }
+
+  private anew(): void {
     const { error, lastMessage: last } = this.chat
     const isRefused = error instanceof ProblemError && last?.role === 'user'
     if (isRefused && this.asked === 'edit') {
@@ -120,18 +139,56 @@ export class Conversation {
     }
   }
 
-  /** Stops the answer that is being written; of one that is only asked for, as soon as it is. */
-  async stop(): Promise<void> {
-    if (!this.isBusy) return
-    this.change({ isStopping: true })
-    await this.abort()
-    await this.request
+  /** Follows an answer to its end. Only one that has failed, and has done nothing, is asked for anew. */
+  private async goOn(run: string): Promise<void> {
+    const status = await this.read(() => readStatus(run))
+    if (!status || this.isBusy) return
+    const { lastMessage: last } = this.chat
+    this.chat.clearError()
+    if (status === 'gone') return this.readAnew()
+    if (status !== 'failed') {
+      // It is told again from its beginning.
+      if (last?.role === 'assistant') this.chat.messages = this.chat.messages.slice(0, -1)
+      return this.follow(run, last)
+    }
+    if (last?.role === 'assistant' && hasDone(last, this.effectOf)) return this.readAnew()
+    this.anew()
   }
 
-  /** Stops the answer, and says this instead. */
+  /** Stops the answer that is being written; of one that is only asked for, as soon as it is. */
+  stop(): Promise<void> {
+    this.stopping ??= this.stopNow().finally(() => {
+      this.stopping = undefined
+    })
+    return this.stopping
+  }
+
+  private async stopNow(): Promise<void> {
+    if (!this.isBusy) return
+    this.change({ isStopping: true })
+    try {
+      await new Promise<void>((resolve, reject) => {
+        this.stopThis = () => void this.abort().catch(reject)
+        this.abort()
+          .then(() => this.request)
+          .then(resolve, reject)
+      })
+    } finally {
+      this.stopThis = undefined
+      this.change({ isStopping: false })
+    }
+  }
+
+  /** Stops the answer, and says this instead. What cannot be said as it cannot be stopped goes back. */
   async interrupt(text: string): Promise<void> {
-    // To its end first, so that none of its last words is missing here.
-    await this.stop()
+    this.change({ unsent: undefined })
+    try {
+      // To its end first, so that none of its last words is missing here.
+      await this.stop()
+    } catch (error) {
+      this.change({ unsent: text })
+      throw error
+    }
     this.send(text, 'interrupt')
   }
 
@@ -142,9 +199,8 @@ export class Conversation {
   ): void {
     this.asked = what
     this.line.run = undefined
-    this.change({ run: undefined })
+    this.change({ run: undefined, trouble: undefined })
     this.request = request({ model: this.model }).then(() => {
-      this.change({ isStopping: false })
       const { error } = this.chat
       if (error instanceof ProblemError && error.code === 'thread_busy') {
         // The store knows whether it has our message: what it does not have goes back to where it was written.
@@ -154,21 +210,24 @@ export class Conversation {
     })
   }
 
-  private follow(run: string): void {
-    const last = this.chat.lastMessage
-    this.change({ before: last?.role === 'assistant' ? last : undefined })
+  private follow(run: string, before = this.chat.lastMessage): void {
+    const shown = before?.role === 'assistant' ? before : undefined
+    this.change({ before: shown, run })
     this.line.run = undefined
     this.line.expected = run
     this.asked = undefined
     this.request = this.chat.resumeStream().then(() => {
-      this.change({ isStopping: false, before: undefined })
+      this.change({ before: undefined })
       if (this.chat.error instanceof OtherRun) return this.readAnew()
+      const { error, lastMessage: last } = this.chat
+      // Nothing of it came again: what was there of it stays.
+      if (error && shown && last?.role !== 'assistant') this.chat.messages = [...this.chat.messages, shown]
       this.settle()
     })
   }
 
   private settle(): void {
-    if (this.isBusy || this.isReading || this.isClosed) return
+    if (this.isBusy || this.extra.isReading || this.isClosed) return
     for (let event = this.waiting.shift(); event; event = this.waiting.shift()) {
       if (event.type === 'message') {
         const placed = placeMessage(this.chat.messages, event.n, event.message as Message)
@@ -192,34 +251,31 @@ export class Conversation {
 
   /** What is shown becomes what is stored. */
   private async readAnew(unsent?: string): Promise<void> {
-    this.isReading = true
-    const history = await this.readStored()
-    this.isReading = false
-    if (!history || this.isClosed) return
+    const history = await this.read(() => readHistory(this.thread))
+    if (!history) return
     const mine = this.chat.messages.findLast(({ role }) => role === 'user')
     const isStored = history.messages.some(({ id }) => id === mine?.id)
     this.chat.clearError()
     this.chat.messages = history.messages
     this.waiting = []
     if (unsent !== undefined && !isStored) this.change({ unsent })
+    this.change({ run: undefined })
     this.around.followThread(history.position)
     if (history.activeRunId) this.follow(history.activeRunId)
   }
 
-  private async readStored(): Promise<History | undefined> {
-    const never = new AbortController().signal
-    for (let failures = 1; !this.isClosed; failures += 1) {
-      try {
-        return await readHistory(this.thread)
-      } catch (error) {
-        if (!isPassing(error)) {
-          this.change({ gone: true })
-          return undefined
-        }
-        await pause(backoff(failures, Math.random()), never)
-      }
+  /** Undefined where there is no answer to be had, or nobody waits for it any more. */
+  private async read<T>(ask: () => Promise<T>): Promise<T | undefined> {
+    this.change({ isReading: true, trouble: undefined })
+    try {
+      return await patiently(ask, () => !this.isClosed)
+    } catch (error) {
+      const isGone = error instanceof ProblemError && error.code === 'not_found'
+      this.change(isGone ? { gone: true } : { trouble: error as Error })
+      return undefined
+    } finally {
+      this.change({ isReading: false })
     }
-    return undefined
   }
 
   private async abort(): Promise<void> {

@@ -26,7 +26,11 @@ export function endingOf(run: Pick<Run, 'status' | 'endReason'>): { text: string
 
 /** What a failed run said on its stream: its text ends with a code in brackets, whose words are plainer where there are some. */
 export function failureInWords(text: string): string {
-  const code = /\[([a-z_]+)\]\s*$/.exec(text)?.[1] ?? ''
+  const code = codeOf(text) ?? ''
   // What a provider says itself may be the only thing that helps.
   return (code !== 'model_failed' && WORDS[code]) || errorInWords(text)
 }
+
+export const hasCode = (text: string) => codeOf(text) !== undefined
+
+const codeOf = (text: string) => /\[([a-z_]+)\]\s*$/.exec(text)?.[1]

@@ -1,5 +1,7 @@
 import type { UIMessage } from 'ai'
+import type { RunStatus } from '../api'
 import { answer, api } from '../api/client'
+import { ProblemError } from '../api/problem'
 
 /** What the server adds to messages: who said it, the run that answered, and who answered each call that asked. */
 export type Metadata = {
@@ -33,4 +35,14 @@ export async function readHistory(thread: string, signal?: AbortSignal): Promise
     cursor = page.cursor
   } while (cursor !== undefined)
   return { messages, ...first }
+}
+
+/** How a run stands; `gone`: its record is not kept any more. */
+export async function readStatus(run: string): Promise<RunStatus | 'gone'> {
+  try {
+    return (await answer(api.GET('/runs/{run}', { params: { path: { run } } }))).status
+  } catch (error) {
+    if (error instanceof ProblemError && ['not_found', 'expired'].includes(error.code)) return 'gone'
+    throw error
+  }
 }

@@ -37,4 +37,7 @@ test('a message that is told again stays as it was until as much of it is there'
   const now = [u0, agent('a1', 'one', 'two', 'th')]
   expect(steady(now, before)).toBe(now)
   expect(steady([u0, agent('other', 'o')], before)).toEqual([u0, agent('other', 'o')])
+  // Also until its first word is there.
+  expect(steady([u0], before)).toEqual([u0, before])
+  expect(steady([u0], undefined)).toEqual([u0])
 })

@@ -29,6 +29,7 @@ export function placeRun(
  */
 export function steady(messages: Message[], before: Message | undefined): Message[] {
   const last = messages.at(-1)
+  if (before && last?.role === 'user') return [...messages, before]
   if (!before || !last || last.id !== before.id || weight(last) >= weight(before)) return messages
   return [...messages.slice(0, -1), before]
 }

@@ -1,5 +1,12 @@
 import type { DynamicToolUIPart, ToolUIPart } from 'ai'
-import { Check, CircleAlert, CircleSlash, LoaderCircle, MessageCircleQuestion } from 'lucide-react'
+import {
+  Check,
+  CircleAlert,
+  CircleQuestionMark,
+  CircleSlash,
+  LoaderCircle,
+  MessageCircleQuestionMark,
+} from 'lucide-react'
 import { memo } from 'react'
 import { Button } from '../../ui/Button'
 import { ApprovalCard } from '../approval/ApprovalCard'
@@ -10,7 +17,7 @@ import { ProgressBar } from './ProgressBar'
 import { viewOf } from './shape'
 import { Tree } from './Tree'
 import { ValueView } from './ValueView'
-import { callInWords, errorInWords } from './words'
+import { callInWords, errorInWords, isStopped, isUnknown } from './words'
 
 export type Call = ToolUIPart | DynamicToolUIPart
 
@@ -22,15 +29,16 @@ type Props = {
   run?: string
   /** Who answered, where it asked a person. */
   decidedBy?: string
-  /** Where what failed may be tried again. */
-  onRetry?: () => void
+  /** Its run has ended: nothing of it goes on. */
+  isOver?: boolean
+  /** What can be done where it failed. */
+  retry?: { label: string; run: () => void }
 }
 
 /** A call of an action: what it does, how it stands, and what came out. */
-export const ToolCard = memo(function ToolCard({ name, call, progress, run, decidedBy, onRetry }: Props) {
+export const ToolCard = memo(function ToolCard({ name, call, progress, run, decidedBy, isOver, retry }: Props) {
   const answered = useAnswered(call.toolCallId)
-  const isAnswered = call.state === 'approval-requested' && answered !== undefined
-  const { icon: Icon, label, look } = isAnswered ? ANSWERED : STATES[call.state]
+  const { icon: Icon, label, look, box } = howItStands(call, answered !== undefined, isOver)
   const words = callInWords(name, call.input)
   return (
     <section aria-label={words} className="overflow-hidden rounded-lg border border-line bg-panel text-sm">
@@ -43,9 +51,9 @@ export const ToolCard = memo(function ToolCard({ name, call, progress, run, deci
       {call.state === 'approval-requested' && <ApprovalCard name={name} call={call} run={run} answered={answered} />}
       {call.state === 'output-available' && <Output call={call} />}
       {call.state === 'output-error' && (
-        <div className="flex flex-col items-start gap-2 border-t border-line bg-danger-soft px-3 py-2.5 text-danger">
+        <div className={`flex flex-col items-start gap-2 border-t border-line px-3 py-2.5 ${box}`}>
           <p className="foreign">{errorInWords(call.errorText)}</p>
-          {onRetry && <Button onClick={onRetry}>Try again</Button>}
+          {retry && <Button onClick={retry.run}>{retry.label}</Button>}
         </div>
       )}
       {call.approval?.approved !== undefined && <Decision call={call} by={decidedBy} />}
@@ -63,22 +71,40 @@ function isSame(a: Props, b: Props): boolean {
     a.progress === b.progress &&
     a.run === b.run &&
     a.decidedBy === b.decidedBy &&
-    a.onRetry === b.onRetry
+    a.isOver === b.isOver &&
+    a.retry === b.retry
   )
 }
 
-const STATES = {
+type Look = { label: string; icon: typeof Check; look: string; box?: string }
+
+const STATES: Record<Call['state'], Look> = {
   'input-streaming': { label: 'Preparing', icon: LoaderCircle, look: 'animate-spin text-ink-soft' },
   'input-available': { label: 'Working', icon: LoaderCircle, look: 'animate-spin text-accent' },
-  'approval-requested': { label: 'Needs your word', icon: MessageCircleQuestion, look: 'text-warn' },
+  'approval-requested': { label: 'Needs your word', icon: MessageCircleQuestionMark, look: 'text-warn' },
   'approval-responded': { label: 'Answered', icon: LoaderCircle, look: 'animate-spin text-accent' },
   'output-available': { label: 'Done', icon: Check, look: 'text-accent' },
-  'output-error': { label: 'Failed', icon: CircleAlert, look: 'text-danger' },
+  'output-error': { label: 'Failed', icon: CircleAlert, look: 'text-danger', box: 'bg-danger-soft text-danger' },
   'output-denied': { label: 'Refused', icon: CircleSlash, look: 'text-ink-soft' },
-} as const
+}
 
 /** It waits for the answers to other calls. */
-const ANSWERED = { label: 'Answered', icon: Check, look: 'text-ink-soft' } as const
+const ANSWERED: Look = { label: 'Answered', icon: Check, look: 'text-ink-soft' }
+const UNKNOWN: Look = {
+  label: 'Outcome unknown',
+  icon: CircleQuestionMark,
+  look: 'text-warn',
+  box: 'bg-warn-soft text-warn',
+}
+const STOPPED: Look = { label: 'Stopped', icon: CircleSlash, look: 'text-ink-soft', box: 'text-ink-soft' }
+
+function howItStands(call: Call, isAnswered: boolean, isOver?: boolean): Look {
+  if (call.state === 'approval-requested' && isAnswered) return ANSWERED
+  if (call.state === 'approval-responded' && isOver) return ANSWERED
+  if (call.state === 'output-error' && isUnknown(call.errorText)) return UNKNOWN
+  if (call.state === 'output-error' && isStopped(call.errorText)) return STOPPED
+  return STATES[call.state]
+}
 
 function Output({ call }: { call: Call }) {
   const view = viewOf(call.output)

@@ -53,8 +53,14 @@ export function readable(name: string): string {
 /** Errors of calls and runs end with a code in brackets that speaks to programs. */
 export function errorInWords(text: string): string {
   const words = text.replace(/\s*\[[a-z0-9_]+\]\s*$/, '').trim()
-  return words || 'Something went wrong.'
+  return words ? words.charAt(0).toUpperCase() + words.slice(1) : 'Something went wrong.'
 }
+
+/** What the server says of a call that was cut off while it changed something: nobody knows whether it has happened. */
+export const isUnknown = (errorText: string) => /\bmay (or may not )?have happened\b/i.test(errorText)
+
+/** What it says of a call that was cut off before it did anything. */
+export const isStopped = (errorText: string) => /^(It was stopped|The run ended|Interrupted) before\b/.test(errorText)
 
 export const amount = (value: unknown) => (typeof value === 'number' ? value.toLocaleString('en') : String(value))
 
