@@ -199,14 +199,14 @@ test('what an answer has done is not done again when it is asked to go on', asyn
   const { page, complaints } = await tandem.open('', { as: 'lea' })
   const replies = async () => (await call(tandem.url, '/api/read-email?emailId=e-4', { as: 'lea' })).replies.length
   const reply = '/email {"emailId":"e-4","body":"On my way."}'
-  await say(page, `${reply}\n\n/read-email {"emailId":"e-999"}`)
-  const failed = said(page).getByRole('region', { name: 'Read email e-999' })
+  await say(page, `${reply}\n\n/read-email {"emailId":"e-999999"}`)
+  const failed = said(page).getByRole('region', { name: 'Read email e-999999' })
   await failed.getByRole('button', { name: 'Ask to try it again' }).waitFor()
   expect(await said(page).getByRole('button', { name: 'Answer again' }).count()).toBe(0)
   await expectAccessible(page)
   await failed.getByRole('button', { name: 'Ask to try it again' }).click()
   await said(page)
-    .getByText(/^Try this again: Read email e-999/)
+    .getByText(/^Try this again: Read email e-999999/)
     .first()
     .waitFor()
   await isOver(page)

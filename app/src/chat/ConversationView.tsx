@@ -60,7 +60,13 @@ export function ConversationView({ thread, history }: Props) {
   }
   const edit = useCallback((message: string, text: string) => conversation.edit(message, text), [conversation])
   const ways = useMemo(
-    () => ({ anew: () => conversation.again(), ask: (text: string) => conversation.send(text) }),
+    () => ({
+      anew: () => conversation.again(),
+      ask: (text: string) => {
+        setSaid((times) => times + 1)
+        conversation.send(text)
+      },
+    }),
     [conversation],
   )
   const stop = () => void conversation.stop().catch((problem) => toast(wordsOf(problem), { kind: 'failed' }))
@@ -108,7 +114,7 @@ export function ConversationView({ thread, history }: Props) {
         )}
       </Scroller>
       <p role="status" className="sr-only">
-        {isBusy ? 'The agent is answering.' : status === 'ready' && messages.length > 0 && 'The answer is complete.'}
+        {isOpen ? 'The agent is answering.' : status === 'ready' && messages.length > 0 && 'The answer is complete.'}
       </p>
       {extra.unsent !== undefined && (
         <p role="status" className="mx-3 mb-2 rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">

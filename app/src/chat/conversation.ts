@@ -114,10 +114,7 @@ export class Conversation {
     this.ask('edit', (body) => this.chat.sendMessage({ text, messageId: message }, { body }), text)
   }
 
-  /**
-   * After an answer that broke off here, or could not be read: goes on with it. After one that has ended, another one in
-   * its place; what the server did not take is asked again as what it was.
-   */
+  /** Goes on with an answer that broke off here. Of one that has ended, another one; what was refused is asked again. */
   again(): void {
     if (this.isBusy || this.extra.isReading) return
     if (this.extra.trouble) void this.readAnew()
@@ -146,11 +143,7 @@ export class Conversation {
     const { lastMessage: last } = this.chat
     this.chat.clearError()
     if (status === 'gone') return this.readAnew()
-    if (status !== 'failed') {
-      // It is told again from its beginning.
-      if (last?.role === 'assistant') this.chat.messages = this.chat.messages.slice(0, -1)
-      return this.follow(run, last)
-    }
+    if (status !== 'failed') return this.follow(run, true)
     if (last?.role === 'assistant' && hasDone(last, this.effectOf)) return this.readAnew()
     this.anew()
   }
@@ -210,18 +203,21 @@ export class Conversation {
     })
   }
 
-  private follow(run: string, before = this.chat.lastMessage): void {
+  /** `isBegun`: what is shown last is of this run, and is told again from its beginning. */
+  private follow(run: string, isBegun = false): void {
+    const { lastMessage: before } = this.chat
     const shown = before?.role === 'assistant' ? before : undefined
     this.change({ before: shown, run })
+    if (isBegun && shown) this.chat.messages = this.chat.messages.slice(0, -1)
     this.line.run = undefined
     this.line.expected = run
     this.asked = undefined
     this.request = this.chat.resumeStream().then(() => {
-      this.change({ before: undefined })
-      if (this.chat.error instanceof OtherRun) return this.readAnew()
       const { error, lastMessage: last } = this.chat
       // Nothing of it came again: what was there of it stays.
-      if (error && shown && last?.role !== 'assistant') this.chat.messages = [...this.chat.messages, shown]
+      if (error && shown && last?.role === 'user') this.chat.messages = [...this.chat.messages, shown]
+      this.change({ before: undefined })
+      if (error instanceof OtherRun) return this.readAnew()
       this.settle()
     })
   }

@@ -30,5 +30,5 @@ export function useConversation(thread: string, history: History) {
   const extra = useSyncExternalStore(conversation.watch, () => conversation.extra)
   const { messages, status, error } = useChat({ chat: conversation.chat, throttle: SHOW_EVERY_MS })
   const isBusy = status === 'submitted' || status === 'streaming'
-  return { conversation, messages: isBusy ? steady(messages, extra.before) : messages, isBusy, status, error, extra }
+  return { conversation, messages: steady(messages, extra.before), isBusy, status, error, extra }
 }
