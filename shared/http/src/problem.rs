@@ -130,7 +130,9 @@ impl From<StartError> for ApiError {
                 ApiError(Box::new(Problem::new(Code::NotFound, detail).at("/turnId", "is no message of the thread")))
             }
             StartError::NotYours => {
-                Self::new(Code::Forbidden, "Only who said a message may edit it. Say yours as a new one.")
+                let detail = "Only who said a message may edit it, or have it answered again once more has been said \
+                              since. Say yours as a new one.";
+                Self::new(Code::Forbidden, detail)
             }
             StartError::Expired => {
                 Self::new(Code::Expired, "The log has been deleted; read GET /threads/{thread}/messages.")

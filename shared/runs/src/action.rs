@@ -36,8 +36,14 @@ impl Runtime {
         let run =
             Run { action, trace, counted_in: most.counted_in(principal), ..unclaimed(&id, principal, now, due_at) };
         let action = ActionCall { name: name.to_owned(), input: json, caller };
-        let asked =
-            Input { text: String::new(), model: None, message_n: 0, decisions: Vec::new(), action: Some(action) };
+        let asked = Input {
+            text: String::new(),
+            author: None,
+            model: None,
+            message_n: 0,
+            decisions: Vec::new(),
+            action: Some(action),
+        };
         let found = match self.0.store.start_action(&run, &asked, most).await? {
             Ok(()) => {
                 tracing::info!(run = %run.run_id, action = name, "started");

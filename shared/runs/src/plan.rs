@@ -16,7 +16,7 @@ pub(crate) enum Plan {
     Taken,
     /// What is to be edited is not there.
     NothingToEdit,
-    /// Somebody else said what is to be edited.
+    /// Somebody else said what is to be edited, or to be answered again without what was said since.
     NotTheirs,
 }
 
@@ -25,6 +25,8 @@ pub(crate) enum Plan {
 pub(crate) struct Wanted {
     pub(crate) user_n: u64,
     pub(crate) text: String,
+    /// Who said it, where that is somebody else.
+    pub(crate) author: Option<UserId>,
     /// The message is new or edited.
     pub(crate) writes_message: bool,
     /// The turn as it is so far.
@@ -43,7 +45,8 @@ pub(crate) fn plan(
     let length = thread.map_or(0, |thread| thread.length);
     // The turn's message, if an edit further up has not dropped it.
     let said = said.filter(|message| message.id == MessageId::from(id));
-    let author = said.and_then(|message| message.author.as_ref());
+    // Its author, where that is somebody else.
+    let others = said.and_then(|message| message.author.as_ref()).filter(|author| *author != by);
     let said = said.and_then(|message| match &message.body {
         MessageBody::User { text } => Some(text),
         MessageBody::Assistant { .. } => None,
@@ -53,9 +56,7 @@ pub(crate) fn plan(
         (Trigger::Submit, Some(turn), Some(text)) => {
             return if *text == chat.text { Plan::Repeat(turn.run.clone()) } else { Plan::Taken };
         }
-        (Trigger::Edit { .. }, Some(_), Some(_)) if author.is_some_and(|author| author != by) => {
-            return Plan::NotTheirs;
-        }
+        (Trigger::Edit { .. }, Some(_), Some(_)) if others.is_some() => return Plan::NotTheirs,
         (Trigger::Edit { .. }, Some(turn), Some(text)) => {
             let is_last = turn.message_n + 2 >= length;
             if *text == chat.text && is_last {
@@ -64,6 +65,7 @@ pub(crate) fn plan(
             Wanted {
                 user_n: turn.message_n,
                 text: chat.text.clone(),
+                author: None,
                 writes_message: true,
                 follows: Some(turn.clone()),
             }
@@ -77,13 +79,27 @@ pub(crate) fn plan(
             if moved || running {
                 return Plan::Repeat(turn.run.clone());
             }
-            Wanted { user_n: turn.message_n, text: text.clone(), writes_message: false, follows: Some(turn.clone()) }
+            // The last answer is anybody's to try again; what was said since goes only with its author's word.
+            if others.is_some() && turn.message_n + 2 < length {
+                return Plan::NotTheirs;
+            }
+            Wanted {
+                user_n: turn.message_n,
+                text: text.clone(),
+                author: others.cloned(),
+                writes_message: false,
+                follows: Some(turn.clone()),
+            }
         }
         (Trigger::Edit { must_exist: true }, ..) => return Plan::NothingToEdit,
         // A message that is not there: new, or never stored as its first request was refused.
-        (_, turn, _) => {
-            Wanted { user_n: length, text: chat.text.clone(), writes_message: true, follows: turn.cloned() }
-        }
+        (_, turn, _) => Wanted {
+            user_n: length,
+            text: chat.text.clone(),
+            author: None,
+            writes_message: true,
+            follows: turn.cloned(),
+        },
     };
     match active {
         None => Plan::Run(wanted),

@@ -46,7 +46,13 @@ fn regenerate(replaces: Option<u32>) -> Trigger {
 #[test]
 fn a_request_means_one_thing_for_a_thread() {
     let run = |user_n, text: &str, writes_message, follows: Option<u32>| {
-        Plan::Run(Wanted { user_n, text: text.into(), writes_message, follows: follows.map(|_| the_turn()) })
+        Plan::Run(Wanted {
+            user_n,
+            text: text.into(),
+            author: None,
+            writes_message,
+            follows: follows.map(|_| the_turn()),
+        })
     };
     let known = TurnId::new("m").unwrap();
     for (case, chat, active, want) in [
@@ -85,18 +91,30 @@ fn new_and_dropped_turns_go_to_the_end() {
     let (thread, turn, said) = stored(None);
     let other = TurnId::new("n").unwrap();
     let new = plan(&by(), &chat("x", Trigger::Submit), &other, Some(&thread), None, None);
-    assert_eq!(new, Plan::Run(Wanted { user_n: 2, text: "x".into(), writes_message: true, follows: None }));
+    assert_eq!(
+        new,
+        Plan::Run(Wanted { user_n: 2, text: "x".into(), author: None, writes_message: true, follows: None })
+    );
     // `n` was said once, at a place where `m` stands now.
     let dropped = plan(&by(), &chat("x", Trigger::Submit), &other, Some(&thread), Some(&turn), Some(&said));
     assert_eq!(
         dropped,
-        Plan::Run(Wanted { user_n: 2, text: "x".into(), writes_message: true, follows: Some(the_turn()) })
+        Plan::Run(Wanted {
+            user_n: 2,
+            text: "x".into(),
+            author: None,
+            writes_message: true,
+            follows: Some(the_turn())
+        })
     );
     let refused_before = plan(&by(), &chat("x", regenerate(None)), &other, Some(&thread), None, None);
-    assert_eq!(refused_before, Plan::Run(Wanted { user_n: 2, text: "x".into(), writes_message: true, follows: None }));
+    assert_eq!(
+        refused_before,
+        Plan::Run(Wanted { user_n: 2, text: "x".into(), author: None, writes_message: true, follows: None })
+    );
     assert_eq!(
         plan(&by(), &chat("x", Trigger::Submit), &other, None, None, None),
-        Plan::Run(Wanted { user_n: 0, text: "x".into(), writes_message: true, follows: None })
+        Plan::Run(Wanted { user_n: 0, text: "x".into(), author: None, writes_message: true, follows: None })
     );
 }
 
@@ -109,7 +127,13 @@ fn an_edit_that_changes_nothing_still_drops_what_came_after() {
     assert_eq!(planned(&thread, Trigger::Edit { must_exist: true }), Plan::Repeat(run_id(1)));
     thread.length = 4;
     assert_eq!(planned(&thread, Trigger::Submit), Plan::Repeat(run_id(1)));
-    let want = Plan::Run(Wanted { user_n: 0, text: "hello".into(), writes_message: true, follows: Some(the_turn()) });
+    let want = Plan::Run(Wanted {
+        user_n: 0,
+        text: "hello".into(),
+        author: None,
+        writes_message: true,
+        follows: Some(the_turn()),
+    });
     assert_eq!(planned(&thread, Trigger::Edit { must_exist: true }), want);
 }
 
@@ -123,4 +147,27 @@ fn only_its_author_edits_a_message_and_only_one_that_is_there() {
     assert_eq!(plan(&by(), &edit(true), &known, Some(&thread), None, None), Plan::NothingToEdit);
     // What the AI SDK edits may never have been stored, as its first request was refused.
     assert!(matches!(plan(&by(), &edit(false), &known, Some(&thread), None, None), Plan::Run(_)));
+}
+
+#[test]
+fn others_try_the_last_answer_again_and_drop_nothing_that_was_said_since() {
+    let (mut thread, turn, said) = stored(None);
+    let (known, other) = (TurnId::new("m").unwrap(), UserId::new("other").unwrap());
+    let planned = |who: &UserId, thread: &Thread, replaces| {
+        plan(who, &chat("hello", regenerate(replaces)), &known, Some(thread), Some(&turn), Some(&said))
+    };
+    let again = |author: Option<&UserId>| {
+        let (text, author, follows) = ("hello".into(), author.cloned(), Some(the_turn()));
+        Plan::Run(Wanted { user_n: 0, text, author, writes_message: false, follows })
+    };
+    // The run is for who asks, and the model is told whose words it answers.
+    assert_eq!(planned(&other, &thread, Some(1)), again(Some(&by())));
+    assert_eq!(planned(&by(), &thread, Some(1)), again(None));
+    thread.length = 4;
+    for replaces in [None, Some(1)] {
+        assert_eq!(planned(&other, &thread, replaces), Plan::NotTheirs);
+        assert_eq!(planned(&by(), &thread, replaces), again(None));
+    }
+    // A repeat of what was done already drops nothing.
+    assert_eq!(planned(&other, &thread, Some(0)), Plan::Repeat(run_id(1)));
 }

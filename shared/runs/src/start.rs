@@ -36,8 +36,8 @@ pub enum StartError {
     /// The message that is to be edited is not in the thread.
     #[error("there is no such message to edit")]
     NothingToEdit,
-    /// Somebody else said the message that is to be edited.
-    #[error("only who said a message may edit it")]
+    /// Somebody else said the message that is to be edited, or to be answered again without what was said since.
+    #[error("only who said a message may take back what came after it")]
     NotYours,
     /// The turn was answered so long ago that its run is deleted.
     #[error("the run has been deleted")]

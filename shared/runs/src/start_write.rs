@@ -34,7 +34,7 @@ pub(crate) fn write(
     with: With,
 ) -> Result<StartWrite, StoreError> {
     let stopped = stop.is_some_and(|stop| counts(stop, principal, thread.as_ref()));
-    let Wanted { user_n, text, writes_message, follows } = wanted;
+    let Wanted { user_n, text, author, writes_message, follows } = wanted;
     let now = now_ms();
     let run_id = run_id(&new_id())?;
     let version = thread.as_ref().map(|thread| thread.version);
@@ -72,7 +72,14 @@ pub(crate) fn write(
     });
     Ok(StartWrite {
         run,
-        input: Input { text, model: chat.model.clone(), message_n: user_n + 1, decisions: Vec::new(), action: None },
+        input: Input {
+            text,
+            author,
+            model: chat.model.clone(),
+            message_n: user_n + 1,
+            decisions: Vec::new(),
+            action: None,
+        },
         thread,
         thread_version: version,
         turn: Turn {

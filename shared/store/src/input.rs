@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tandem_protocol::{Caller, RunId};
+use tandem_protocol::{Caller, RunId, UserId};
 
 use crate::items::{Item, from_item, n, to_item};
 use crate::{PendingApproval, Store, StoreError, keys};
@@ -12,6 +12,9 @@ use crate::{PendingApproval, Store, StoreError, keys};
 pub struct Input {
     /// The user's message; empty where the run carries out an action.
     pub text: String,
+    /// Who said it, where that is not who the run is for: they had somebody else's message answered again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<UserId>,
     /// The model that the caller chose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,

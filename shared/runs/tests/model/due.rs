@@ -49,7 +49,14 @@ async fn store_as(store: &Store, run: Run) {
     let thread =
         Thread { active: Some(run.run_id.clone()), length: 2, ..Thread::new(&run.owner, thread, String::new(), 0) };
     let write = StartWrite {
-        input: Input { text: "hello".into(), model: None, message_n: 1, decisions: Vec::new(), action: None },
+        input: Input {
+            text: "hello".into(),
+            author: None,
+            model: None,
+            message_n: 1,
+            decisions: Vec::new(),
+            action: None,
+        },
         turn: Turn { turn, run: run.run_id.clone(), message_n: 0, message_id: None, approvals: Vec::new(), version: 0 },
         run: start,
         thread,

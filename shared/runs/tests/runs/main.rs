@@ -13,6 +13,7 @@ mod holders;
 mod log;
 mod providers;
 mod recovery;
+mod shared;
 mod spending;
 mod spending_kills;
 mod starts;
