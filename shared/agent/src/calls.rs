@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use serde_json::Value;
-use tandem_actions::{ActionError, Call, Effect, Registry, result_of};
+use tandem_actions::{ActionError, Call, Effect, Entry, Registry, result_of};
 use tandem_protocol::{Chunk, ProgressData, StateData, ToolCall, ToolCallId};
 use tandem_store::{Outcome, Slot};
 use tokio::sync::mpsc;
@@ -43,20 +43,22 @@ enum Report {
 impl Turn<'_> {
     /// Stores the intent of `calls` and runs them.
     pub(crate) async fn run_calls(&mut self, calls: Vec<ToolCall>) -> Result<(), Stop> {
-        // A call that cannot be repeated begins only where it can end: somebody with more time takes it.
-        let left = self.hard.saturating_duration_since(Instant::now());
-        let too_long = |call: &ToolCall| {
-            let entry = self.agent.registry().get(&call.name);
-            entry.is_some_and(|entry| !entry.effect().may_run_again() && entry.timeout() > left)
-        };
-        if calls.iter().any(too_long) && self.run.continuations == 0 {
-            return Err(Stop::TimeUp);
-        }
-        if Instant::now() >= self.soft {
+        if self.needs_more_time(&calls) || Instant::now() >= self.soft {
             return Err(Stop::TimeUp);
         }
         self.log.commit([Chunk::calls(calls.iter().map(|call| call.id.clone()).collect())]).await?;
         self.run_in_order(calls).await
+    }
+
+    /// Whether somebody with more time is to take calls that cannot be repeated: they begin only where they can end. That is
+    /// so once in any case, as a foreground has the least; and then for whoever has spent their time on something else, which
+    /// the next one need not do again. Who comes to these calls first would only pass them on for ever.
+    fn needs_more_time(&self, calls: &[ToolCall]) -> bool {
+        let entries = calls.iter().filter_map(|call| self.agent.registry().get(&call.name));
+        let longest = entries.filter(|entry| !entry.effect().may_run_again()).map(Entry::timeout).max();
+        let left = self.hard.saturating_duration_since(Instant::now());
+        let Some(longest) = longest.filter(|longest| *longest > left) else { return false };
+        self.run.continuations == 0 || (self.progressed.load(Ordering::Relaxed) && longest <= self.whole)
     }
 
     /// Settles calls whose intent an earlier attempt stored: what has an outcome shows it, what may run again

@@ -19,6 +19,7 @@ mod turn;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use tandem_actions::Registry;
 use tandem_model::Models;
@@ -59,6 +60,8 @@ pub struct Setup<'a> {
     pub soft: Instant,
     /// From here on nothing is waited for.
     pub hard: Instant,
+    /// What a holder has in all that takes the run over.
+    pub whole: Duration,
     /// Set whenever a step finishes, an outcome is stored or a call reports progress.
     pub progressed: &'a AtomicBool,
 }

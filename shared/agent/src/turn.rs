@@ -2,6 +2,7 @@
 //! the run ends, and the next run of the turn goes on here.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use serde_json::json;
 use tandem_model::{ModelError, Request};
@@ -23,6 +24,7 @@ pub(crate) struct Turn<'a> {
     pub(crate) log: Recorder<'a>,
     pub(crate) soft: Instant,
     pub(crate) hard: Instant,
+    pub(crate) whole: Duration,
     pub(crate) progressed: &'a AtomicBool,
     /// The least that was too long for the model, as far as is known.
     pub(crate) too_long: Option<TooLong>,
@@ -33,7 +35,7 @@ pub(crate) struct Turn<'a> {
 }
 
 pub(crate) async fn run(agent: &Agent, setup: Setup<'_>, log: &LogWriter) -> Turned {
-    let Setup { run, prepared, transcript, soft, hard, progressed } = setup;
+    let Setup { run, prepared, transcript, soft, hard, whole, progressed } = setup;
     let recorder = Recorder::new(log, transcript, run.run_id.clone(), run.attempt);
     let caller = Caller::Agent;
     let mut turn = Turn {
@@ -43,6 +45,7 @@ pub(crate) async fn run(agent: &Agent, setup: Setup<'_>, log: &LogWriter) -> Tur
         log: recorder,
         soft,
         hard,
+        whole,
         progressed,
         too_long: None,
         requests: 0,

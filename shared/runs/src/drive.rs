@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use futures::FutureExt;
 use tandem_agent::{Setup, TurnEnd};
@@ -60,6 +61,13 @@ impl Runtime {
                 hard: hard.min(deadline.checked_sub(config.margin / 5).unwrap_or(deadline)),
             },
         }
+    }
+
+    /// The time that a holder has in all who takes over a run that is handed over.
+    fn whole_budget(&self) -> Duration {
+        let dispatches = self.0.dispatch.is_some();
+        let next = if dispatches { HolderKind::Background } else { HolderKind::Foreground };
+        self.budget(next, None).hard.saturating_duration_since(Instant::now())
     }
 
     /// Drives a claimed run until it ends, the time is up or somebody else has it. Never panics into the caller
@@ -171,6 +179,7 @@ impl Runtime {
                 transcript: taken.transcript,
                 soft: budget.soft,
                 hard: budget.hard,
+                whole: self.whole_budget(),
                 progressed: &shared.progressed,
             };
             self.0.agent.run(setup, log).await

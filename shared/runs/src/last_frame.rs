@@ -30,9 +30,10 @@ pub(crate) fn last_frame(
         chunks.extend(outcome(call).map(|outcome| shown_within(&call.id, outcome, &mut room)));
     }
     if !matches!(ending, Ending::Finish(_) | Ending::AwaitApproval) {
-        // A stock client sends its answer again for as long as it shows a call as answered and open.
-        let left = transcript.calls().filter(|call| call.approval.is_some() && outcome(call).is_none());
-        chunks.extend(left.filter_map(given_up));
+        // Clients would show it as under way for ever, and a stock client that has answered it would send its answer again
+        // and again.
+        let left = transcript.calls().filter(|call| outcome(call).is_none());
+        chunks.extend(left.filter_map(|call| given_up(call, &mut room)));
     }
     let open = intended.iter().filter(|call| outcome(call).is_none());
     let unsettled = open.map(|call| call.id.clone()).collect();
@@ -70,15 +71,29 @@ fn shown_within(call: &ToolCallId, outcome: &Outcome, room: &mut usize) -> Chunk
     }
 }
 
-/// What the end says of an approved call that has no outcome.
-fn given_up(call: &ToolCall) -> Option<Chunk> {
-    let text = match call.state {
-        CallState::Approved => "The run ended before this began. Nothing was run.",
+/// What the end says of a call that has no outcome. Of one whose arguments are still arriving it shows what is there, where
+/// there is room. Nothing of what is over, or waits for a person: going on without an answer refuses that.
+fn given_up(call: &ToolCall, room: &mut usize) -> Option<Chunk> {
+    let text = match &call.state {
+        CallState::Streaming(json) => {
+            let size = serde_json::to_vec(json).map_or(usize::MAX, |json| json.len());
+            let left = room.checked_sub(size);
+            *room = left.unwrap_or(*room);
+            return Some(Chunk::ToolInputError {
+                tool_call_id: call.id.clone(),
+                tool_name: call.name.clone(),
+                input: left.map(|_| json.as_str()).into(),
+                error_text: NOT_BEGUN.into(),
+            });
+        }
+        CallState::Ready | CallState::Approved => NOT_BEGUN,
         CallState::Intended => "The run ended while this was under way: it may or may not have happened.",
-        _ => return None,
+        CallState::AwaitingApproval | CallState::Done(_) | CallState::Failed(_) | CallState::Denied => return None,
     };
     Some(Chunk::ToolOutputError { tool_call_id: call.id.clone(), error_text: text.into() })
 }
+
+const NOT_BEGUN: &str = "The run ended before this began. Nothing was run.";
 
 /// The chunk that shows an outcome.
 fn shown(call: &ToolCallId, outcome: &Outcome) -> Chunk {

@@ -17,6 +17,10 @@ pub(crate) const EXTERNAL: &str = "send-email";
 /// What the transcript says about a call of which nobody knows whether it happened.
 const UNKNOWN: &str = "it may or may not have happened: check before you try again";
 
+/// What a run that ended first says of a call that may have begun, and of one that had not.
+const CLOSED: &str = "The run ended while this was under way: it may or may not have happened.";
+const NOT_BEGUN: &str = "The run ended before this began. Nothing was run.";
+
 /// What is not as it must be.
 #[derive(Debug, Default)]
 pub(crate) struct Findings(pub(crate) Vec<String>);
@@ -152,14 +156,11 @@ pub(crate) fn calls(evidence: &Stored, findings: &mut Findings) {
         let told = match &call.state {
             CallState::Done(output) => ("done".to_owned(), output.to_string()),
             CallState::Failed(text) if text == UNKNOWN => ("unknown".to_owned(), String::new()),
+            CallState::Failed(text) if text == CLOSED && given_up => ("closed".to_owned(), String::new()),
+            CallState::Failed(text) if text == NOT_BEGUN && given_up => continue,
             CallState::Failed(text) => ("failed".to_owned(), text.clone()),
-            // A run that ends first closes it, unless its outcome was stored and not shown yet.
-            CallState::Intended if given_up => match evidence.outcomes.get(call.id.as_str()) {
-                Some(outcome) if outcome.0 == "done" => outcome.clone(),
-                _ => ("closed".to_owned(), String::new()),
-            },
-            // Nothing has begun: of a run that was given up, or of one whose successor shows the call again.
-            open if *open != CallState::Intended && (given_up || goes_on) => continue,
+            // Nothing has begun: the run's successor shows the call again.
+            open if *open != CallState::Intended && goes_on => continue,
             open => (format!("{open:?}"), String::new()),
         };
         shown.insert(call.id.to_string(), told);
@@ -185,7 +186,7 @@ pub(crate) fn calls(evidence: &Stored, findings: &mut Findings) {
             "data-call" => {
                 intended.extend(chunk["data"]["toolCallIds"].as_array().unwrap().iter().map(Value::to_string))
             }
-            "tool-output-available" | "tool-output-error" => {
+            "tool-output-available" | "tool-output-error" if chunk["errorText"] != NOT_BEGUN => {
                 let id = chunk["toolCallId"].to_string();
                 findings.must(intended.contains(&id), || format!("{id} has an output and no intent before it"));
             }

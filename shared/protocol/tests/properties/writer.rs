@@ -178,13 +178,28 @@ impl Writer {
         });
     }
 
-    fn end(&mut self, _: &Step, choice: u8) {
+    fn end(&mut self, step: &Step, choice: u8) {
         self.log.extend(Transcript::fold(&self.log).closing());
+        if !choice.is_multiple_of(3) {
+            self.give_up(step);
+        }
         self.log.push(match choice % 3 {
             0 => Chunk::Finish { finish_reason: FinishReason::Stop, message_metadata: None },
             1 => Chunk::Abort { reason: None },
             _ => Chunk::Error { error_text: "It failed. [internal]".into() },
         });
         self.ended = true;
+    }
+
+    /// Calls that are left open are over with the run.
+    fn give_up(&mut self, step: &Step) {
+        let error_text = || "The run ended.".to_owned();
+        if let Some((tool_call_id, json)) = step.streaming.clone() {
+            let (tool_name, input) = ("email".into(), json!(json));
+            self.log.push(Chunk::ToolInputError { tool_call_id, tool_name, input, error_text: error_text() });
+        }
+        for tool_call_id in step.ready.iter().chain(&step.intended).cloned() {
+            self.log.push(Chunk::ToolOutputError { tool_call_id, error_text: error_text() });
+        }
     }
 }

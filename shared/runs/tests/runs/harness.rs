@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use aws_sdk_dynamodb::config::{BehaviorVersion, Credentials, Region};
+use tandem_actions::Registry;
 use tandem_agent::{Agent, Limits};
 use tandem_auth::{DispatchKeys, SignedDispatch};
 use tandem_embedded::Engine;
@@ -150,7 +151,18 @@ pub(crate) fn assert_whole(log: &[(u32, Chunk)]) {
 
 /// A runtime on a store and with a way to the background of the test's own.
 pub(crate) fn runtime_on(store: Store, config: Config, max_steps: u32, dispatch: Arc<dyn Dispatch>) -> Runtime {
-    let registry = Arc::new(tandem_catalog::registry().unwrap());
+    runtime_with(store, tandem_catalog::registry().unwrap(), config, max_steps, dispatch)
+}
+
+/// The same with other actions.
+pub(crate) fn runtime_with(
+    store: Store,
+    registry: Registry,
+    config: Config,
+    max_steps: u32,
+    dispatch: Arc<dyn Dispatch>,
+) -> Runtime {
+    let registry = Arc::new(registry);
     let models = Arc::new(Models::from_env(|_| None).unwrap());
     let limits = Limits { max_steps, max_output_tokens: 1000, budgets: config.budgets };
     let agent = Agent::new(store.clone(), registry, models, "You are a test.", limits);

@@ -1,20 +1,24 @@
 //! A holder shows that it is alive, notices that it should stop, and says why it could not begin.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use futures::future::join_all;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tandem_actions::{ActionDef, ActionError, Approval, Context, Effect, Registry, action};
 use tandem_embedded::Engine;
 use tandem_model::Models;
 use tandem_protocol::{AgentChat, AttemptReason, Chunk, EndReason, HolderKind, RunStatus};
-use tandem_runs::{Config, Driven};
+use tandem_runs::{Budget, Config, Driven};
 use tandem_store::Store;
 use tandem_testkit::faults::{Fault, Moment, Proxy, Then};
 use tandem_testkit::providers::FakeProvider;
 use tokio::net::TcpListener;
 
 use crate::harness::{
-    Mailbox, World, assert_whole, attempts, patient, quick, runtime_on, somebody, start_on, store_through,
+    Mailbox, World, assert_whole, attempts, patient, quick, runtime_on, runtime_with, somebody, start_on, store_through,
 };
 
 #[tokio::test(flavor = "multi_thread")]
@@ -130,4 +134,56 @@ async fn a_failure_before_the_first_step_ends_the_run_at_once_with_its_reason() 
     assert_whole(&log);
     let Some((_, Chunk::Error { error_text })) = log.last() else { panic!("{log:#?}") };
     assert!(error_text.contains("anthropic/fake") && error_text.ends_with(" [setup_failed]"), "{error_text}");
+}
+
+/// Nothing to say.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+/// How often it was done in this process.
+#[derive(Serialize, JsonSchema)]
+struct Times {
+    /// So often.
+    times: u32,
+}
+
+static TIMES: AtomicU32 = AtomicU32::new(0);
+
+async fn once(_: Nothing, _: &mut Context) -> Result<Times, ActionError> {
+    Ok(Times { times: TIMES.fetch_add(1, Ordering::SeqCst) + 1 })
+}
+
+/// Nobody may do it again, and it may take 20 s.
+const ONCE: ActionDef =
+    action("do-once").effect(Effect::External).approval(Approval::Never).timeout(Duration::from_secs(20)).run(&once);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_cannot_be_repeated_begins_with_its_time_or_at_the_beginning_of_a_holder() {
+    // Where the next holder has enough for it, and where nobody ever has.
+    for (whole, want) in [(Duration::from_secs(60), [1, 2, 3]), (Duration::from_secs(10), [1, 2, 2])] {
+        let engine = Engine::in_memory().unwrap();
+        let store = Store::new(engine.client(), "tandem");
+        store.create_table().await.unwrap();
+        let registry = Registry::new(&[tandem_catalog::ACTIONS, &[ONCE]].concat()).unwrap();
+        let config = Config { background_soft_timeout: whole, ..patient() };
+        let runtime = runtime_with(store.clone(), registry, config, 50, Arc::new(Mailbox::default()));
+        let mut run = start_on(&runtime, "@say 1 every 0\n/view-screen {}\n\n/do-once {}\n\n@say 1 every 0").await;
+        let before = TIMES.load(Ordering::SeqCst);
+        let mut begun = Vec::new();
+        let mut seconds = [0, 5, 5].into_iter();
+        while !run.status.is_terminal() {
+            let claim = runtime.claim(&run.run_id, run.version, HolderKind::Background, false, None).await;
+            let soft = tokio::time::Instant::now() + Duration::from_secs(seconds.next().expect("it never ends"));
+            runtime.drive(claim.unwrap().unwrap(), Budget { soft, hard: soft + Duration::from_secs(1) }).await;
+            run = store.run(&run.run_id).await.unwrap().unwrap();
+            begun.push(run.attempt);
+        }
+        assert_eq!(run.status, RunStatus::Completed);
+        assert_eq!(TIMES.load(Ordering::SeqCst), before + 1);
+        let log = store.log_from(&run.run_id, 0).await.unwrap();
+        let calls = |frame: &&tandem_store::Frame| frame.chunks().any(|chunk| chunk.json.contains("data-call"));
+        let by: Vec<u32> = log.iter().filter(calls).map(|frame| frame.attempt).collect();
+        assert_eq!([1, by[0], by[1]], want, "{begun:?}");
+    }
 }

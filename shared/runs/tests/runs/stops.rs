@@ -1,13 +1,15 @@
 //! Stopping in every state: before a turn has begun, for another turn, and while a person is asked.
 
 use futures::future::join_all;
+use serde_json::json;
 use tandem_protocol::{
-    AgentChat, Caller, Chunk, HolderKind, Principal, Run, RunId, RunStatus, ThreadId, TurnId, UserId,
+    AgentChat, CallState, Caller, Chunk, HolderKind, Principal, Run, RunId, RunStatus, ThreadId, ToolCallId, TurnId,
+    UserId,
 };
 use tandem_runs::{Answer, DecideError, Driven, Runtime, StartError};
-use tandem_store::{Author, Scope, Thread};
+use tandem_store::{Append, Author, Outcome, Scope, Slot, Thread};
 
-use crate::harness::{World, assert_whole, chat, patient, somebody};
+use crate::harness::{World, assert_whole, chat, patient, quick, somebody};
 
 fn interrupting(thread: &str, turn: &str, text: &str) -> AgentChat {
     AgentChat { interrupts: true, ..chat(thread, turn, text) }
@@ -96,6 +98,78 @@ async fn a_call_that_was_under_way_is_closed_by_the_interruption() {
     tokio::time::sleep(std::time::Duration::from_millis(300)).await;
     assert_eq!(imported().await, before, "nothing is written for a run that has ended");
     assert_eq!(thread(&world, "th").await.active, Some(second.run_id));
+}
+
+/// What the log says of a run that ends while calls stand in every state.
+async fn ended_with_open_calls(end: impl AsyncFn(&World, &Run)) {
+    let mut config = quick();
+    config.limits.due_ahead_ms = -1_000;
+    let world = World::new(config).await;
+    let run = start(&world.runtime, &chat("th", "m1", "hello")).await;
+    let id = |call: &str| ToolCallId::new(call).unwrap();
+    let read = |chunk: serde_json::Value| serde_json::from_value::<Chunk>(chunk).unwrap();
+    let call = |call: &str| {
+        let (tool_call_id, tool_name, input) = (id(call), "list-emails".into(), json!({}));
+        Chunk::ToolInputAvailable { tool_call_id, tool_name, input }
+    };
+    let calls = [
+        Chunk::StartStep,
+        call("done"),
+        call("begun"),
+        call("whole"),
+        Chunk::ToolInputStart { tool_call_id: id("arriving"), tool_name: "list-emails".into() },
+        read(json!({"type": "tool-input-delta", "toolCallId": "arriving", "inputTextDelta": "{\"lim"})),
+        Chunk::calls(vec![id("done"), id("begun")]),
+        Chunk::ToolOutputAvailable { tool_call_id: id("done"), output: json!([]) },
+    ];
+    assert!(world.store.append(&run.run_id, &Append::new(1, 0, &calls).unwrap()).await.unwrap());
+    end(&world, &run).await;
+    whole(&world, &run.run_id).await;
+    let said = world.store.said(&run).await.unwrap().0;
+    let state = |call: &str| &said.calls().find(|known| known.id.as_str() == call).unwrap().state;
+    assert_eq!(*state("done"), CallState::Done(json!([])));
+    let failed = |call: &str, words: &str| match state(call) {
+        CallState::Failed(text) => assert!(text.contains(words), "{call}: {text}"),
+        open => panic!("{call} is left {open:?}"),
+    };
+    failed("begun", "may or may not have happened");
+    failed("whole", "Nothing was run");
+    failed("arriving", "Nothing was run");
+    let shown = said.ui_parts();
+    assert!(
+        !shown.iter().any(|part| part["state"].as_str().is_some_and(|state| state.starts_with("input"))),
+        "{shown:?}"
+    );
+    assert_eq!(shown[4]["input"], "{\"lim", "what had arrived is shown");
+    // What had begun can come to nothing more, and what had not has no outcome.
+    let outcome = async |call: &str| {
+        let slot = Slot::Call { run: run.run_id.clone(), call: id(call) };
+        world.store.outcome(&slot).await.unwrap()
+    };
+    assert_eq!(outcome("begun").await, Some(Outcome::Closed));
+    assert_eq!((outcome("whole").await, outcome("arriving").await), (None, None));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_call_is_left_open_by_an_end() {
+    ended_with_open_calls(async |world, run| {
+        world.runtime.abort(&somebody(), &run.run_id).await.unwrap();
+    })
+    .await;
+    ended_with_open_calls(async |world, _| {
+        start(&world.runtime, &interrupting("th", "m2", "hi")).await;
+    })
+    .await;
+    // Given up, as its holders disappear.
+    ended_with_open_calls(async |world, run| {
+        while !record(world, &run.run_id).await.status.is_terminal() {
+            let version = record(world, &run.run_id).await.version;
+            let claim = world.runtime.claim(&run.run_id, version, HolderKind::Background, false, None).await;
+            claim.unwrap().unwrap();
+            world.runtime.sweep(None).await.unwrap();
+        }
+    })
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
