@@ -563,7 +563,7 @@ export interface paths {
         put?: never;
         /**
          * Stop a run
-         * @description Idempotent: a run that has ended stays as it is.
+         * @description Idempotent: a run that has ended stays as it is. No limit of requests keeps you from it.
          */
         post: operations["abortRun"];
         delete?: never;
@@ -705,7 +705,7 @@ export interface paths {
         get: operations["getPresence"];
         /**
          * Say that you are here
-         * @description Others see it for 20 seconds.
+         * @description Others see it for 20 seconds. One person has 32 windows in a scope at most: another one takes the place of the oldest.
          */
         put: operations["putPresence"];
         post?: never;
@@ -790,7 +790,7 @@ export interface paths {
         };
         /**
          * What was said, oldest first
-         * @description The message of a run that is under way is left out, and `activeRunId` names the run: its stream gives the message whole.
+         * @description The message of a run that is under way is left out, and `activeRunId` names the run: its stream gives the message whole. A page of long messages has fewer of them: there is more while there is a `cursor`.
          */
         get: operations["listMessages"];
         put?: never;
@@ -1433,6 +1433,11 @@ export interface components {
              */
             status: number;
         };
+        /** @description Whose a run is, as it is shown: the roles that its owner had are for its holders alone. */
+        Owner: {
+            tenant: components["schemas"]["TenantId"];
+            user: components["schemas"]["UserId"];
+        };
         /** @description A page of a list. */
         PageOfRun: {
             items: components["schemas"]["Run"][];
@@ -1464,13 +1469,6 @@ export interface components {
             client: string;
             /** @description What it does there, in the application's own words. */
             activity: unknown;
-        };
-        /** @description An authenticated caller. There is no default: code that needs one must be given one. */
-        Principal: {
-            tenant: components["schemas"]["TenantId"];
-            user: components["schemas"]["UserId"];
-            /** @default [] */
-            roles: string[];
         };
         /** @description A problem with a stable code. `detail` is for people and says what to do. */
         Problem: {
@@ -1606,7 +1604,7 @@ export interface components {
             continues?: components["schemas"]["RunId"];
             /** @description The assistant message that this run writes; runs that continue one another write the same. */
             messageId: components["schemas"]["MessageId"];
-            owner: components["schemas"]["Principal"];
+            owner: components["schemas"]["Owner"];
             /** @description What the request that started it belongs to: log lines of every holder name it. */
             trace?: components["schemas"]["TraceId"];
             status: components["schemas"]["RunStatus"];
@@ -3242,8 +3240,7 @@ export interface operations {
                      *           "messageId": "msg_01a2b3c4",
                      *           "owner": {
                      *             "tenant": "local",
-                     *             "user": "you",
-                     *             "roles": []
+                     *             "user": "you"
                      *           },
                      *           "status": "completed",
                      *           "version": 4,
@@ -3334,8 +3331,7 @@ export interface operations {
                      *       "messageId": "msg_01a2b3c4",
                      *       "owner": {
                      *         "tenant": "local",
-                     *         "user": "you",
-                     *         "roles": []
+                     *         "user": "you"
                      *       },
                      *       "status": "completed",
                      *       "version": 4,
@@ -3470,8 +3466,7 @@ export interface operations {
                      *       "messageId": "msg_01a2b3c4",
                      *       "owner": {
                      *         "tenant": "local",
-                     *         "user": "you",
-                     *         "roles": []
+                     *         "user": "you"
                      *       },
                      *       "status": "completed",
                      *       "version": 4,

@@ -24,10 +24,23 @@ fn tell_refused() {
     }
 }
 
-/// The authenticated caller; the first thing that a route asks for.
+/// The authenticated caller, whose requests are counted; the first thing that a route asks for.
 pub(crate) struct Caller(pub(crate) Principal);
 
 impl FromRequestParts<App> for Caller {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let Stopping(principal) = Stopping::from_request_parts(parts, app).await?;
+        app.runtime.admit(&principal).await?;
+        Ok(Caller(principal))
+    }
+}
+
+/// The authenticated caller of a route that stops something: no limit of requests keeps people from that.
+pub(crate) struct Stopping(pub(crate) Principal);
+
+impl FromRequestParts<App> for Stopping {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
@@ -42,14 +55,12 @@ impl FromRequestParts<App> for Caller {
             && let Some(ticket) = ticket_of(parts)
         {
             let principal = app.runtime.keys().open_ticket(&ticket, parts.uri.path(), now_ms());
-            let Some(principal) = principal else {
+            return principal.map(Stopping).ok_or_else(|| {
                 tell_refused();
                 let detail =
                     "The ticket is older than a minute, or not for this path: ask for another with POST /tickets.";
-                return Err(ApiError::new(Code::Unauthenticated, detail));
-            };
-            app.runtime.admit(&principal).await?;
-            return Ok(Caller(principal));
+                ApiError::new(Code::Unauthenticated, detail)
+            });
         }
         let principal = app.authenticate.authenticate(header).await;
         let principal = principal.map_err(|error| {
@@ -58,8 +69,7 @@ impl FromRequestParts<App> for Caller {
             }
             ApiError(Box::new(Problem::from(error)))
         })?;
-        app.runtime.admit(&principal).await?;
-        Ok(Caller(principal))
+        Ok(Stopping(principal))
     }
 }
 

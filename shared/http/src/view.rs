@@ -1,9 +1,11 @@
 //! What the API shows of stored things.
 
-use schemars::JsonSchema;
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::json;
-use tandem_protocol::{Role, RunId, ThreadId, ToolCallId, UiMessage, UserId};
+use tandem_protocol::{Role, Run, RunId, ThreadId, ToolCallId, UiMessage, UserId};
 use tandem_store::{AnsweredCall, Message, MessageBody, Store, StoreError, Thread};
 
 use crate::ApiError;
@@ -65,6 +67,32 @@ struct AnsweredView {
 impl From<AnsweredCall> for AnsweredView {
     fn from(AnsweredCall { call, approved, by }: AnsweredCall) -> Self {
         AnsweredView { tool_call_id: call, approved, by }
+    }
+}
+
+/// A run record as it is shown to all who get at its thread: without the roles of its owner.
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+pub(crate) struct RunView(Run);
+
+impl JsonSchema for RunView {
+    fn schema_name() -> Cow<'static, str> {
+        Run::schema_name()
+    }
+
+    fn schema_id() -> Cow<'static, str> {
+        Run::schema_id()
+    }
+
+    fn json_schema(schemas: &mut SchemaGenerator) -> Schema {
+        Run::json_schema(schemas)
+    }
+}
+
+impl From<Run> for RunView {
+    fn from(mut run: Run) -> Self {
+        run.owner.roles.clear();
+        RunView(run)
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{TenantId, UserId};
 pub struct Principal {
     pub tenant: TenantId,
     pub user: UserId,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub roles: Vec<String>,
 }
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{MessageId, Principal, RunId, ThreadId, TraceId, TurnId};
+use crate::{MessageId, Principal, RunId, TenantId, ThreadId, TraceId, TurnId, UserId};
 
 /// Position of a chunk in its run: dense from 0.
 pub type Seq = u64;
@@ -145,6 +145,14 @@ pub enum CountedIn {
     Tenant { shard: u8, of: u8 },
 }
 
+/// Whose a run is, as it is shown: the roles that its owner had are for its holders alone.
+#[derive(JsonSchema)]
+#[allow(dead_code)]
+struct Owner {
+    tenant: TenantId,
+    user: UserId,
+}
+
 /// The run record, under 1 KB. Times are milliseconds since 1970; they are shown and used to find
 /// candidates for recovery, never compared to decide who holds the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -164,6 +172,7 @@ pub struct Run {
     pub continues: Option<RunId>,
     /// The assistant message that this run writes; runs that continue one another write the same.
     pub message_id: MessageId,
+    #[schemars(with = "Owner")]
     pub owner: Principal,
     /// What the request that started it belongs to: log lines of every holder name it.
     #[serde(default, skip_serializing_if = "Option::is_none")]

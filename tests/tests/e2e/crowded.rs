@@ -150,6 +150,29 @@ async fn requests_of_a_person_in_a_minute_are_counted_over_all_processes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn who_has_no_requests_left_can_still_stop_what_runs() {
+    let split = Split::start(1, 1, &[("MAX_REQUESTS_PER_USER", "4"), ("MAX_REQUESTS_PER_TENANT", "20")]).await;
+    let (ann, eve) = (split.api(0).as_person("acme.ann"), split.api(0).as_person("other.eve"));
+    early_in_a_minute().await;
+    let started = ann.start(&json!({"message": "@wait 60s"})).await;
+    let mut asked = 0;
+    while ann.get("/threads").send().await.unwrap().status() != 429 {
+        asked += 1;
+        assert!(asked < 10);
+    }
+    let turn = format!("/threads/{}/turns/{}/abort", started.thread, started.turn);
+    let stop_turn = |api: &Api| api.request(reqwest::Method::POST, &turn);
+    // What is not theirs stays so.
+    assert_eq!(eve.abort(&started.run).await.status, 404);
+    assert_eq!(split.api(0).with_token("nobody").abort(&started.run).await.status, 401);
+    for _ in 0..6 {
+        assert_eq!(ann.abort(&started.run).await.body["status"], "aborted");
+        assert_eq!(ann.answer(stop_turn(&ann)).await.body["status"], "aborted");
+    }
+    assert_eq!(ann.get("/threads").send().await.unwrap().status(), 429);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn one_person_has_so_many_streams_of_a_process() {
     let split = Split::start(1, 1, &[("MAX_STREAMS_PER_USER", "3")]).await;
     let (ann, bob) = (split.api(0).as_person("acme.ann"), split.api(0).as_person("acme.bob"));
@@ -165,6 +188,10 @@ async fn one_person_has_so_many_streams_of_a_process() {
         let refused = ann.refusal(ann.get(path)).await;
         assert!(refused["code"] == "throttled" && refused["retryAfter"].is_number(), "{path} {refused}");
     }
+    // Who waits for JSON holds as much as a stream does; who takes what is there does not.
+    let poll = |query: &str| ann.get(&format!("/runs/{run}/events?{query}")).header("accept", "application/json");
+    assert_eq!(ann.refusal(poll("after=1000&wait=5")).await["code"], "throttled");
+    assert_eq!(poll("wait=0").send().await.unwrap().status(), 200);
     // No run begins that nobody could see; one that nobody wants to see does.
     let refused = ann.refusal(ann.chat(&json!({"message": "hello", "turnId": "m-9"}))).await;
     assert_eq!(refused["code"], "throttled");

@@ -73,6 +73,9 @@ pub(crate) async fn follow(
     let mut follower = app.runtime.follow(&run.run_id, from, deadline);
     let past_end = run.status.is_terminal() && follower.is_past_end().await?;
     if json {
+        // Who waits holds a stream, however it is called.
+        let waits = !past_end && !wait.is_zero();
+        let _open = waits.then(|| app.runtime.open_stream(&principal)).transpose()?;
         return page(&app.runtime, run, follower, from, past_end, wait, deadline).await;
     }
     if past_end {

@@ -32,7 +32,7 @@ struct PutView {
 
 pub(crate) fn about_put() -> Operation {
     operation("putPresence", "State", "Say that you are here")
-        .note("Others see it for 20 seconds.")
+        .note("Others see it for 20 seconds. One person has 32 windows in a scope at most: another one takes the place of the oldest.")
         .body::<PutView>([("here", json!({"client": "w1", "activity": {"reads": "e-3"}}))])
         .gives_nothing(204, "Others see it.")
 }

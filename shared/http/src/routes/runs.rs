@@ -5,15 +5,15 @@ use axum::extract::{Path, State};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tandem_protocol::{Code, Run, ThreadId};
+use tandem_protocol::{Code, ThreadId};
 use tandem_store::MessageBody;
 
-use crate::caller::Caller;
+use crate::caller::{Caller, Stopping};
 use crate::description::{Operation, operation};
 use crate::query::Query;
 use crate::routes::events::own_run;
 use crate::routes::threads::own_thread;
-use crate::view::{PageView, position};
+use crate::view::{PageView, RunView, position};
 use crate::{ApiError, App};
 
 /// Messages looked at for one page of runs.
@@ -44,7 +44,7 @@ pub(crate) struct OfThread {
 pub(crate) struct Active {
     active: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    run: Option<Run>,
+    run: Option<RunView>,
 }
 
 pub(crate) fn example() -> Value {
@@ -53,7 +53,7 @@ pub(crate) fn example() -> Value {
         "threadId": "01a2b3c4",
         "turnId": "m1",
         "messageId": "msg_01a2b3c4",
-        "owner": {"tenant": "local", "user": "you", "roles": []},
+        "owner": {"tenant": "local", "user": "you"},
         "status": "completed",
         "version": 4,
         "attempt": 1,
@@ -69,15 +69,15 @@ pub(crate) fn example() -> Value {
 }
 
 pub(crate) fn about_show() -> Operation {
-    operation("getRun", "Runs", "One run").gives::<Run>(200, "Its record.", example()).refuses([Code::Expired])
+    operation("getRun", "Runs", "One run").gives::<RunView>(200, "Its record.", example()).refuses([Code::Expired])
 }
 
 pub(crate) async fn show(
     State(app): State<App>,
     Caller(principal): Caller,
     Path(run): Path<String>,
-) -> Result<Json<Run>, ApiError> {
-    own_run(&app.runtime, &principal, &run).await.map(Json)
+) -> Result<Json<RunView>, ApiError> {
+    Ok(Json(own_run(&app.runtime, &principal, &run).await?.into()))
 }
 
 pub(crate) fn about_active() -> Operation {
@@ -95,7 +95,7 @@ pub(crate) async fn active(
 ) -> Result<Json<Active>, ApiError> {
     let thread = own_thread(&app.runtime, &principal, thread_of(asked.thread_id.as_ref())?.as_str()).await?;
     let run = match thread.active {
-        Some(run) => Some(own_run(&app.runtime, &principal, run.as_str()).await?),
+        Some(run) => Some(own_run(&app.runtime, &principal, run.as_str()).await?.into()),
         None => None,
     };
     Ok(Json(Active { active: run.is_some(), run }))
@@ -104,7 +104,7 @@ pub(crate) async fn active(
 pub(crate) fn about_list() -> Operation {
     operation("listRuns", "Runs", "The runs whose messages a thread shows, newest first")
         .query::<Asked>()
-        .gives::<PageView<Run>>(200, "A page.", json!({"items": [example()]}))
+        .gives::<PageView<RunView>>(200, "A page.", json!({"items": [example()]}))
         .refuses([Code::NotFound])
 }
 
@@ -113,7 +113,7 @@ pub(crate) async fn list(
     State(app): State<App>,
     Caller(principal): Caller,
     Query(asked): Query<Asked>,
-) -> Result<Json<PageView<Run>>, ApiError> {
+) -> Result<Json<PageView<RunView>>, ApiError> {
     let thread = own_thread(&app.runtime, &principal, thread_of(asked.thread_id.as_ref())?.as_str()).await?;
     let end = match asked.cursor.as_deref() {
         None => thread.length,
@@ -124,7 +124,7 @@ pub(crate) async fn list(
     let mut items = Vec::new();
     for message in store.messages(&thread, begin, end).await?.into_iter().rev() {
         if let MessageBody::Assistant { run } = message.body {
-            items.extend(store.run(&run).await?);
+            items.extend(store.run(&run).await?.map(RunView::from));
         }
     }
     Ok(Json(PageView { items, cursor: (begin > 0).then(|| begin.to_string()) }))
@@ -132,19 +132,19 @@ pub(crate) async fn list(
 
 pub(crate) fn about_abort() -> Operation {
     operation("abortRun", "Runs", "Stop a run")
-        .note("Idempotent: a run that has ended stays as it is.")
-        .gives::<Run>(200, "Its record.", example())
+        .note("Idempotent: a run that has ended stays as it is. No limit of requests keeps you from it.")
+        .gives::<RunView>(200, "Its record.", example())
         .refuses([Code::Expired])
 }
 
 /// Stops a run. Idempotent: what has ended stays as it is.
 pub(crate) async fn abort(
     State(app): State<App>,
-    Caller(principal): Caller,
+    Stopping(principal): Stopping,
     Path(run): Path<String>,
-) -> Result<Json<Run>, ApiError> {
+) -> Result<Json<RunView>, ApiError> {
     let run = own_run(&app.runtime, &principal, &run).await?;
-    Ok(Json(app.runtime.abort(&principal, &run.run_id).await?))
+    Ok(Json(app.runtime.abort(&principal, &run.run_id).await?.into()))
 }
 
 fn thread_of(asked: Option<&ThreadId>) -> Result<&ThreadId, ApiError> {

@@ -23,6 +23,8 @@ use crate::{ApiError, App, body};
 const MAX_LIMIT: u32 = 100;
 /// Logs that are folded side by side.
 const READS: usize = 8;
+/// Bytes of messages in one page, roughly: it ends with the message that exceeds them.
+const MAX_BYTES: usize = 2 * 1024 * 1024;
 const MAX_BODY: usize = 16 * 1024;
 /// Longest title, in characters.
 pub(crate) const MAX_TITLE: usize = 200;
@@ -254,7 +256,7 @@ pub(crate) fn about_messages() -> Operation {
     operation("listMessages", "Threads", "What was said, oldest first")
         .note(
             "The message of a run that is under way is left out, and `activeRunId` names the run: its stream gives the \
-             message whole.",
+             message whole. A page of long messages has fewer of them: there is more while there is a `cursor`.",
         )
         .query::<AskedMessages>()
         .gives::<Messages>(200, "A page.", json!({"items": [message], "position": "7.3.1"}))
@@ -280,10 +282,44 @@ pub(crate) async fn messages(
         MessageBody::User { .. } => true,
         MessageBody::Assistant { run } => thread.active.as_ref() != Some(run),
     });
-    let items: Vec<UiMessage> = futures::stream::iter(shown)
-        .map(|message| ui_message(store, &thread, message))
-        .buffered(READS)
-        .try_collect()
-        .await?;
-    Ok(Json(Messages { page: PageView { items, cursor: page.cursor }, active_run_id: thread.active, position }))
+    let (mut items, mut cursor, mut bytes) = (Vec::new(), page.cursor, 0);
+    let mut messages = futures::stream::iter(shown)
+        .map(|message| async {
+            let n = message.n;
+            ui_message(store, &thread, message).await.map(|message| (n, message))
+        })
+        .buffered(READS);
+    while let Some((n, message)) = messages.try_next().await? {
+        bytes += size(&message);
+        items.push(message);
+        if bytes >= MAX_BYTES {
+            let next = n + 1;
+            cursor = (next < thread.length).then(|| next.to_string());
+            break;
+        }
+    }
+    drop(messages);
+    Ok(Json(Messages { page: PageView { items, cursor }, active_run_id: thread.active, position }))
+}
+
+/// Length of a message as JSON, which is not made for it.
+fn size(message: &UiMessage) -> usize {
+    struct Count(usize);
+
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    let mut count = Count(0);
+    match serde_json::to_writer(&mut count, message) {
+        Ok(()) => count.0,
+        Err(_) => MAX_BYTES,
+    }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::json;
 use tandem_protocol::{RunId, RunStatus, ThreadId, TurnId};
 
-use crate::caller::Caller;
+use crate::caller::Stopping;
 use crate::description::{Operation, operation};
 use crate::{ApiError, App};
 
@@ -35,7 +35,7 @@ pub(crate) fn about_abort() -> Operation {
 
 pub(crate) async fn abort(
     State(app): State<App>,
-    Caller(principal): Caller,
+    Stopping(principal): Stopping,
     Path((thread, turn)): Path<(String, String)>,
 ) -> Result<Json<Stopped>, ApiError> {
     let thread = ThreadId::new(thread).map_err(|_| ApiError::no_thread())?;

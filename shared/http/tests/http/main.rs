@@ -9,6 +9,7 @@ mod catalogue;
 mod cost;
 mod dispatch;
 mod keys;
+mod long_pages;
 mod mcp;
 mod one_more;
 mod sample;

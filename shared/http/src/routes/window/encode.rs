@@ -10,7 +10,7 @@ use tandem_runs::Position;
 use tandem_store::{Frame, Message, MessageBody, Present, Scope, StateFrame, StoreError, Thread};
 
 use super::cursor::Cursor;
-use crate::view::{ThreadView, user_message};
+use crate::view::{RunView, ThreadView, user_message};
 
 /// Events that were gathered.
 pub(super) struct Events(BytesMut);
@@ -64,7 +64,7 @@ impl Events {
     }
 
     pub(super) fn run(&mut self, thread: &ThreadId, n: u64, run: &Run, cursor: &Cursor) {
-        self.numbered(&json!({"type": "run", "threadId": thread, "n": n, "run": run}), cursor);
+        self.numbered(&json!({"type": "run", "threadId": thread, "n": n, "run": RunView::from(run.clone())}), cursor);
     }
 
     /// These chunks of a frame, byte for byte as they are stored.

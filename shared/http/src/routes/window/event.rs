@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use tandem_protocol::{Chunk, Code, Run, RunId, Seq, ThreadId, UiMessage, UserId};
+use tandem_protocol::{Chunk, Code, RunId, Seq, ThreadId, UiMessage, UserId};
 use tandem_store::Change;
 
 use crate::description::{Operation, operation};
-use crate::view::ThreadView;
+use crate::view::{RunView, ThreadView};
 
 /// What a window follows.
 #[derive(JsonSchema)]
@@ -39,7 +39,7 @@ enum WindowEvent {
     /// Somebody said something, at number `n` of the thread; nothing stands after it any more.
     Message { thread_id: ThreadId, n: u64, message: UiMessage },
     /// A run writes the message at number `n`; nothing stands after it any more.
-    Run { thread_id: ThreadId, n: u64, run: Box<Run> },
+    Run { thread_id: ThreadId, n: u64, run: Box<RunView> },
     /// A chunk of that run.
     Chunk { thread_id: ThreadId, run_id: RunId, seq: Seq, chunk: Chunk },
     /// The thread is deleted, or not shared any more. The stream ends.

@@ -198,3 +198,29 @@ async fn an_action_with_roles_is_for_those_who_have_one_through_every_door() {
         assert_eq!(said.iter().any(|chunk| chunk["type"] == "tool-output-available"), right, "{said:?}");
     }
 }
+
+/// Whoever gets at a shared thread reads the records of its runs, and those do not tell what their owner may do.
+#[tokio::test]
+async fn a_run_does_not_tell_the_roles_of_its_owner() {
+    let people = People::new().await;
+    let api = sample::api().await.behind(people.door());
+    let turn = json!({"message": "/for-admins {\"name\":\"n\"}"});
+    let (run, thread) = things::start(&api, &people.chief, &turn).await;
+    // They hold for the run all the same.
+    let said = things::ended(&api, &people.chief, &run).await;
+    assert!(said.iter().any(|chunk| chunk["type"] == "tool-output-available"), "{said:?}");
+    let path = format!("/threads/{thread}");
+    let share = Ask { method: Method::PATCH, ..Ask::post(&path, "{\"shared\":true}") };
+    assert_eq!(send(&api, Some(&people.chief), &share).await.0, 200);
+    for ask in [
+        Ask::get(&format!("/runs/{run}")),
+        Ask::get(&format!("/runs?threadId={thread}")),
+        Ask::post(&format!("/runs/{run}/abort"), ""),
+        Ask::get(&format!("/events?thread={thread}@0.0.0")),
+    ] {
+        let (status, text) = send(&api, Some(&people.bob), &ask).await;
+        assert_eq!(status, 200, "{text}");
+        assert!(text.contains("\"owner\":{\"tenant\":\"acme\",\"user\":\"chief\"}"), "{ask:?} {text}");
+        assert!(!text.contains("admin\"") && !text.contains("roles"), "{ask:?} {text}");
+    }
+}
