@@ -178,7 +178,12 @@ pub(crate) fn change(partition: &str, pos: u64) -> Key {
 
 /// A client of a user that is in a scope.
 pub(crate) fn presence(partition: &str, user: &UserId, client: &str) -> Key {
-    key(partition.to_owned(), format!("PRESENCE#{user}#{client}"))
+    key(partition.to_owned(), format!("{}{client}", presence_of(user)))
+}
+
+/// What the sort keys of a person's clients in a scope begin with.
+pub(crate) fn presence_of(user: &UserId) -> String {
+    format!("PRESENCE#{user}#")
 }
 
 /// How far a long tool call is.

@@ -329,3 +329,27 @@ async fn two_hundred_parallel_increments_are_all_kept() {
     println!("most tries {:?}, {:?}", tries.iter().max(), started.elapsed());
     assert_eq!(read(&store, "n").await, Some(json!(200)));
 }
+
+#[tokio::test]
+async fn one_person_has_so_many_clients_in_a_scope_and_hides_nobody() {
+    let store = store().await;
+    let (ann, bob) = (principal("acme", "ann"), principal("acme", "bob"));
+    let here = async |store: &Store, who: &Principal, client: &str| {
+        store.show_presence(who, &Scope::Tenant, client, Some(&json!("x".repeat(2_000)))).await.unwrap();
+    };
+    here(&store, &bob, "w1").await;
+    // From two processes, many at once.
+    let (a, b) = (store.in_another_process(), store.in_another_process());
+    let names: Vec<String> = (0..50).map(|n| format!("w{n}")).collect();
+    let comings = names.iter().enumerate().map(|(n, name)| here(if n % 2 == 0 { &a } else { &b }, &ann, name));
+    futures::future::join_all(comings).await;
+    let present = store.presence(&bob, &Scope::Tenant).await.unwrap();
+    let of = |user: &str| present.iter().filter(|present| present.user.as_str() == user).count();
+    assert_eq!((of("ann"), of("bob")), (32, 1));
+    // Who comes last is there, and who was there stays.
+    here(&store, &ann, "last").await;
+    here(&store, &ann, "last").await;
+    let present = store.presence(&bob, &Scope::Tenant).await.unwrap();
+    assert!(present.iter().any(|present| present.client == "last"));
+    assert_eq!(present.len(), 33);
+}

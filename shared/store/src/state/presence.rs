@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use aws_sdk_dynamodb::types::ReturnValue;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -23,6 +24,9 @@ use crate::{Store, StoreError, keys, now_ms};
 pub const PRESENCE_TTL: Duration = Duration::from_secs(20);
 /// Longest activity, in bytes of JSON.
 pub const MAX_ACTIVITY_BYTES: usize = 2 * 1024;
+/// Most clients of one person in a scope: another one takes the place of the one that has been silent for the longest time.
+/// Otherwise one person could fill the page that everybody's presence is read with.
+const MAX_CLIENTS: usize = 32;
 /// The end of the range of presence items.
 pub(super) const PRESENCE_END: &str = "PRESENCE$";
 
@@ -96,7 +100,7 @@ impl Roll {
 
 impl Store {
     /// Says that a client is here and what it does; without an activity that it has left. The names of clients have
-    /// the alphabet of ids.
+    /// the alphabet of ids. A client that is there already costs one call.
     pub async fn show_presence(
         &self,
         principal: &Principal,
@@ -113,13 +117,11 @@ impl Store {
                 item.insert("activity".into(), s(activity.to_string()));
                 let keep = i64::try_from(FORGET.as_secs()).unwrap_or(120);
                 item.insert("expires_at".into(), n(now_ms() / 1000 + keep));
-                self.db
-                    .put_item()
-                    .table_name(&self.table)
-                    .set_item(Some(item))
-                    .send()
-                    .await
-                    .map_err(StoreError::from)?;
+                let put = self.db.put_item().table_name(&self.table).set_item(Some(item));
+                let before = put.return_values(ReturnValue::AllOld).send().await.map_err(StoreError::from)?;
+                if before.attributes.is_none() {
+                    self.bound_clients(&partition, &principal.user).await?;
+                }
             }
             None => {
                 let gone = self.db.delete_item().table_name(&self.table).set_key(Some(key_item(&key)));
@@ -130,16 +132,26 @@ impl Store {
         Ok(())
     }
 
-    /// Who is in a scope now, as one look tells.
-    pub async fn presence(&self, principal: &Principal, scope: &Scope) -> Result<Vec<Present>, StateError> {
-        let partition = scope.partition(self, principal).await?;
+    /// Removes the clients of a person that are too many, after another one came. Of many that come at once the last one sees
+    /// all of them.
+    async fn bound_clients(&self, partition: &str, user: &UserId) -> Result<(), StoreError> {
+        let mut clients = self.beats(partition, &keys::presence_of(user)).await?;
+        clients.sort_by_key(|client| std::cmp::Reverse(client.at));
+        for client in clients.iter().skip(MAX_CLIENTS) {
+            self.forget(partition, client).await?;
+        }
+        Ok(())
+    }
+
+    /// The signs of life whose keys begin so.
+    async fn beats(&self, partition: &str, prefix: &str) -> Result<Vec<Beat>, StoreError> {
         let mut pages = self
             .db
             .query()
             .table_name(&self.table)
             .key_condition_expression("pk = :pk AND begins_with(sk, :prefix)")
-            .expression_attribute_values(":pk", s(&partition))
-            .expression_attribute_values(":prefix", s("PRESENCE#"))
+            .expression_attribute_values(":pk", s(partition))
+            .expression_attribute_values(":prefix", s(prefix))
             .consistent_read(true)
             .into_paginator()
             .send();
@@ -147,10 +159,17 @@ impl Store {
         while let Some(page) = pages.next().await {
             beats.extend(page.map_err(StoreError::from)?.items.unwrap_or_default().iter().filter_map(Beat::read));
         }
+        Ok(beats)
+    }
+
+    /// Who is in a scope now, as one look tells.
+    pub async fn presence(&self, principal: &Principal, scope: &Scope) -> Result<Vec<Present>, StateError> {
+        let partition = scope.partition(self, principal).await?;
+        let beats = self.beats(&partition, "PRESENCE#").await?;
         Ok(Roll::default().call(&beats, Instant::now(), now_ms()).0)
     }
 
-    /// Removes what nobody has renewed for long, if nobody does so right now.
+    /// Removes a sign of life, if nobody renews it right now.
     pub(super) async fn forget(&self, partition: &str, beat: &Beat) -> Result<(), StoreError> {
         let condition =
             Condition { text: "#at = :at".into(), names: vec![("#at", "at")], values: vec![(":at", n(beat.at))] };
