@@ -13,6 +13,11 @@ use serde_json::{Value, json};
 use tandem_auth::OidcSettings;
 use tower_http::services::{ServeDir, ServeFile};
 
+/// What other places are told of the address that a person comes from.
+const REFERRER: &str = "no-referrer";
+/// Who may show the interface in a frame, for browsers that do not read the policy.
+const FRAMES: &str = "DENY";
+
 /// Where the user interface was built to; none where it was not.
 pub(crate) fn built(dir: &Path) -> Option<PathBuf> {
     dir.join("index.html").is_file().then(|| dir.to_owned())
@@ -80,7 +85,8 @@ async fn protect(State(policy): State<HeaderValue>, request: Request, next: Next
     for (name, value) in [
         (header::CONTENT_SECURITY_POLICY, policy),
         (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
-        (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+        (header::X_FRAME_OPTIONS, HeaderValue::from_static(FRAMES)),
+        (header::REFERRER_POLICY, HeaderValue::from_static(REFERRER)),
         (header::CACHE_CONTROL, HeaderValue::from_static(cache)),
     ] {
         response.headers_mut().insert(name, value);
@@ -98,6 +104,31 @@ mod tests {
         let from = template.find("default-src").unwrap();
         let to = template[from..].find("- Issuer:").unwrap();
         template[from..from + to].split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn the_other_headers_are_the_deployed_ones_too() {
+        let template = include_str!("../../../template.yaml");
+        for line in [
+            "ContentTypeOptions: { Override: true }".to_owned(),
+            format!("FrameOptions: {{ FrameOption: {FRAMES}, Override: true }}"),
+            format!("ReferrerPolicy: {{ ReferrerPolicy: {REFERRER}, Override: true }}"),
+        ] {
+            assert!(template.contains(&line), "{line}");
+        }
+    }
+
+    #[tokio::test]
+    async fn every_file_has_them() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("index.html"), "<p>").unwrap();
+        let router = with_ui(Router::new(), dir.path(), None).unwrap();
+        for path in ["/app/", "/app/index.html", "/app/some/place"] {
+            let request = Request::builder().uri(path).body(axum::body::Body::empty()).unwrap();
+            let headers = tower::ServiceExt::oneshot(router.clone(), request).await.unwrap().headers().clone();
+            assert_eq!([&headers["x-frame-options"], &headers["referrer-policy"]], [FRAMES, REFERRER], "{path}");
+            assert!(headers["content-security-policy"].to_str().unwrap().contains("frame-ancestors 'none'"), "{path}");
+        }
     }
 
     #[test]

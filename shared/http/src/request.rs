@@ -4,7 +4,7 @@
 use std::panic::AssertUnwindSafe;
 
 use axum::body::Body;
-use axum::extract::Request;
+use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -28,7 +28,7 @@ pub(crate) async fn identify(mut request: Request, next: Next) -> Response {
         trace_id = %id,
         parent_span_id = caller,
         method = %request.method(),
-        path = request.uri().path()
+        route = route_of(&request)
     );
     request.extensions_mut().insert(RequestId(id.clone()));
     let ran = AssertUnwindSafe(next.run(request).instrument(span.clone())).catch_unwind().await;
@@ -56,6 +56,11 @@ pub(crate) async fn identify(mut request: Request, next: Next) -> Response {
         response.headers_mut().insert("x-request-id", id);
     }
     response
+}
+
+/// The pattern of the route: a path may hold somebody's words, as the keys of documents do.
+fn route_of(request: &Request) -> &str {
+    request.extensions().get::<MatchedPath>().map_or("unknown", MatchedPath::as_str)
 }
 
 /// The trace that the caller names; a new one where there is none, or none that can be read.

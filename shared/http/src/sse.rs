@@ -95,7 +95,7 @@ pub(crate) fn no_content() -> Response<Body> {
 pub(crate) fn plain_headers(response: &mut Response<Body>) {
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store, no-transform"));
     headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
     headers.insert("x-vercel-ai-ui-message-stream", HeaderValue::from_static("v1"));
 }

@@ -27,6 +27,9 @@ async fn ended(api: &Api, run: &str) -> Value {
 /// Says and does everything that holds something private, and fails in every way that could repeat a secret.
 async fn live(places: &Places, api: &Api) -> Swept {
     let mut swept = Swept::default();
+    // The first refusal of a process is told at once, in the span of its request: the keys of documents are people's words.
+    let stranger = api.with_token("canary-secret-garbage");
+    stranger.get(&format!("/state/user/docs/{PRIVATE}-key")).send().await.unwrap();
     let ann = api.with_token(&places.ann);
     let mut runs = Vec::new();
     let mail =
@@ -75,6 +78,9 @@ async fn live(places: &Places, api: &Api) -> Swept {
         ann.get(&format!("/threads?q={PRIVATE}")),
         ann.request(Method::POST, "/api/agent-chat").json(&json!({"message": PRIVATE, "model": PRIVATE})),
         ann.request(Method::POST, "/api/agent-chat").body(PRIVATE),
+        ann.request(Method::PUT, &format!("/state/user/docs/{PRIVATE}-key")).json(&secret),
+        ann.get(&format!("/{PRIVATE}/{PRIVATE}")),
+        ann.get(&format!("/runs/{PRIVATE}")),
         ann.get("/state/user/events"),
         // A ticket is a secret too, and stands in an address.
         api.get(&format!("/state/user/events?ticket={SECRET}.{SECRET}")),

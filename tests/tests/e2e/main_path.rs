@@ -98,7 +98,7 @@ async fn the_headers_are_those_of_the_protocol() {
     }
     let want = BTreeMap::from([
         ("access-control-allow-origin", "*"),
-        ("cache-control", "no-cache, no-transform"),
+        ("cache-control", "no-store, no-transform"),
         ("content-type", "text/event-stream"),
         ("transfer-encoding", "chunked"),
         ("vary", "origin, access-control-request-method, access-control-request-headers"),
