@@ -23,7 +23,10 @@ impl Runtime {
         let taking = Chunk::attempt(run.attempt, HolderKind::Foreground, AttemptReason::Stopped);
         leaving.run = run;
         // One small write against one of the holder every flush interval: few tries, whatever the answer's length.
-        while !store.append(&id, &Append::new(leaving.log.next, leaving.run.attempt, &[taking.clone()])?).await? {
+        while !store
+            .append(&id, &Append::new(leaving.log.next, leaving.run.attempt, std::slice::from_ref(&taking))?)
+            .await?
+        {
             let before = leaving.log.next;
             leaving.read_on(store).await?;
             if leaving.log.next == before {

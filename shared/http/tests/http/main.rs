@@ -1,6 +1,6 @@
 //! The endpoints through the router, against a real engine: each test is named after the promise that it keeps.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 mod actions;
 mod api;
