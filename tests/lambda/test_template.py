@@ -180,6 +180,11 @@ class Template(unittest.TestCase):
         self.assertGreaterEqual(timeout["Foreground"], seconds("stream_window") + margin)
         self.assertGreaterEqual(timeout["Background"], seconds("background_soft_timeout") + margin)
 
+    def test_a_panic_does_not_end_the_process(self):
+        # cargo-lambda adds panic="abort" to a release profile that does not say what it wants.
+        release = tomllib.loads((TOP / "Cargo.toml").read_text())["profile"]["release"]
+        self.assertEqual(release["panic"], "unwind")
+
     def test_cloudfront_streams_from_either_entrance(self):
         for entrance, origin in [
             ("FunctionUrl", ("ForegroundUrl.FunctionUrl", "")),
