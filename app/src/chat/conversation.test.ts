@@ -155,6 +155,25 @@ test('what cannot be said as another answer is under way goes back to where it w
   expect(made.extra.unsent).toBe('mine')
 })
 
+test('what is said while what is stored is read waits for it, and nothing of it is lost', async () => {
+  answers['POST /api/agent-chat'] = problem(409, 'thread_busy')
+  let read: (history: object) => void = () => {}
+  history.mockReturnValueOnce(
+    new Promise((resolve) => {
+      read = resolve
+    }),
+  )
+  const { made } = conversation([user('u0')])
+  made.send('one')
+  await vi.waitFor(() => expect(made.extra.isReading).toBe(true))
+  made.send('two')
+  expect(posts()).toHaveLength(1)
+  read({ messages: [user('u0')] })
+  // The first came back, and the second with it: neither was sent.
+  await vi.waitFor(() => expect(made.extra.unsent).toBe('one\n\ntwo'))
+  expect(posts()).toHaveLength(1)
+})
+
 test.each(['unauthenticated', 'invalid_request'])(
   'what was refused as %s is asked again as what it was: an edit, another answer, a message',
   async (code) => {

@@ -9,6 +9,9 @@ import { Line, OtherRun } from './network/line'
 import { patiently } from './network/patiently'
 import { placeMessage, placeRun, textOf } from './placing'
 
+/** How long the last words of a stopped answer are waited for: a line that waits to ask again would take a minute. */
+const LAST_WORDS_MS = 5_000
+
 type Placed = Extract<WindowEvent, { type: 'message' | 'run' }>
 
 /** What the window does about it. */
@@ -48,6 +51,8 @@ export class Conversation {
   /** Told while something else streamed: taken in order, after it. */
   private waiting: Placed[] = []
   private request: Promise<void> = Promise.resolve()
+  /** What is stored is being read, and shown. */
+  private reading: Promise<unknown> = Promise.resolve()
   /** What was asked last, which is asked again if the server refuses it; none where only a run was followed. */
   private asked?: 'send' | 'edit' | 'regenerate'
   private isClosed = false
@@ -104,8 +109,20 @@ export class Conversation {
 
   /** `whenBusy` says what is to become of a run that somebody else has begun meanwhile. */
   send(text: string, whenBusy: 'reject' | 'interrupt' = 'reject'): void {
+    if (this.extra.isReading) {
+      // What is read would take its place.
+      void this.reading.then(() => this.sendAfter(text, whenBusy))
+      return
+    }
     this.change({ unsent: undefined })
     this.ask('send', (body) => this.chat.sendMessage({ text }, { body: { ...body, whenBusy } }), text)
+  }
+
+  /** What came back meanwhile, or cannot be said now, is kept with it. */
+  private sendAfter(text: string, whenBusy: 'reject' | 'interrupt'): void {
+    const { unsent } = this.extra
+    if (unsent === undefined && !(this.isBusy && whenBusy === 'reject')) this.send(text, whenBusy)
+    else this.change({ unsent: unsent === undefined ? text : `${unsent}\n\n${text}` })
   }
 
   /** Says it differently: what followed is gone. */
@@ -118,7 +135,7 @@ export class Conversation {
   again(): void {
     if (this.isBusy || this.extra.isReading) return
     if (this.extra.trouble) void this.readAnew()
-    else if (this.chat.error && this.extra.run !== undefined) void this.goOn(this.extra.run)
+    else if (this.chat.error && this.extra.run !== undefined) this.reading = this.goOn(this.extra.run)
     else this.anew()
   }
 
@@ -163,13 +180,19 @@ export class Conversation {
       await new Promise<void>((resolve, reject) => {
         this.stopThis = () => void this.abort().catch(reject)
         this.abort()
-          .then(() => this.request)
+          .then(() => this.ended())
           .then(resolve, reject)
       })
     } finally {
       this.stopThis = undefined
       this.change({ isStopping: false })
     }
+  }
+
+  /** The last words of a stopped answer have come; where they do not come soon, nobody waits for them. */
+  private async ended(): Promise<void> {
+    const late = setTimeout(() => void this.chat.stop(), LAST_WORDS_MS)
+    await this.request.finally(() => clearTimeout(late))
   }
 
   /** Stops the answer, and says this instead. What cannot be said as it cannot be stopped goes back. */
@@ -182,7 +205,7 @@ export class Conversation {
       this.change({ unsent: text })
       throw error
     }
-    this.send(text, 'interrupt')
+    this.sendAfter(text, 'interrupt')
   }
 
   private ask(
@@ -197,7 +220,7 @@ export class Conversation {
       const { error } = this.chat
       if (error instanceof ProblemError && error.code === 'thread_busy') {
         // The store knows whether it has our message: what it does not have goes back to where it was written.
-        return this.readAnew(text)
+        return this.readAnew(text, this.chat.messages.findLast(({ role }) => role === 'user')?.id)
       }
       this.settle()
     })
@@ -245,12 +268,21 @@ export class Conversation {
     }
   }
 
-  /** What is shown becomes what is stored. */
-  private async readAnew(unsent?: string): Promise<void> {
+  /** What is shown becomes what is stored. `unsent`: the text of the message `mine`, which goes back if it is not stored. */
+  private readAnew(unsent?: string, mine?: string): Promise<void> {
+    const read = this.takeStored(unsent, mine)
+    this.reading = read
+    return read
+  }
+
+  private async takeStored(unsent?: string, mine?: string): Promise<void> {
     const history = await this.read(() => readHistory(this.thread))
-    if (!history) return
-    const mine = this.chat.messages.findLast(({ role }) => role === 'user')
-    const isStored = history.messages.some(({ id }) => id === mine?.id)
+    if (!history) {
+      // Nobody knows whether it is stored: words that stand twice are better than none.
+      if (unsent !== undefined) this.change({ unsent })
+      return
+    }
+    const isStored = history.messages.some(({ id }) => id === mine)
     this.chat.clearError()
     this.chat.messages = history.messages
     this.waiting = []

@@ -58,7 +58,7 @@ impl Turn<'_> {
         let longest = entries.filter(|entry| !entry.effect().may_run_again()).map(Entry::timeout).max();
         let left = self.hard.saturating_duration_since(Instant::now());
         let Some(longest) = longest.filter(|longest| *longest > left) else { return false };
-        self.run.continuations == 0 || (self.progressed.load(Ordering::Relaxed) && longest <= self.whole)
+        self.run.continuations == 0 || (self.moved.load(Ordering::Relaxed) && longest <= self.whole)
     }
 
     /// Settles calls whose intent an earlier attempt stored: what has an outcome shows it, what may run again
@@ -170,7 +170,7 @@ impl Turn<'_> {
     }
 
     async fn show_report(&mut self, report: Report) -> Result<(), Stop> {
-        self.progressed.store(true, Ordering::Relaxed);
+        self.progress();
         let chunk = match report {
             Report::Progress(id, data) => Chunk::DataProgress { id: id.to_string(), data },
             Report::Changed(data) => Chunk::DataState { data, transient: true },
@@ -187,7 +187,7 @@ impl Turn<'_> {
             Err(ActionError::Store(error)) => return Err(Stop::Store(error)),
             Err(error) => Chunk::ToolOutputError { tool_call_id: id.clone(), error_text: error.to_string() },
         };
-        self.progressed.store(true, Ordering::Relaxed);
+        self.progress();
         // Soon, and with what comes next: whoever takes the run over finds it, or does what changes nothing again.
         Ok(self.log.push(chunk).await?)
     }

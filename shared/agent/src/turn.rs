@@ -26,6 +26,8 @@ pub(crate) struct Turn<'a> {
     pub(crate) hard: Instant,
     pub(crate) whole: Duration,
     pub(crate) progressed: &'a AtomicBool,
+    /// This attempt has done something that the next one need not do again.
+    pub(crate) moved: AtomicBool,
     /// The least that was too long for the model, as far as is known.
     pub(crate) too_long: Option<TooLong>,
     /// Requests to models that were paid for.
@@ -47,6 +49,7 @@ pub(crate) async fn run(agent: &Agent, setup: Setup<'_>, log: &LogWriter) -> Tur
         hard,
         whole,
         progressed,
+        moved: AtomicBool::new(false),
         too_long: None,
         requests: 0,
         answering: false,
@@ -161,8 +164,14 @@ impl Turn<'_> {
             self.log.commit([]).await?;
         }
         // The last step is stored with the end of the run, which is near.
-        self.progressed.store(true, Ordering::Relaxed);
+        self.progress();
         Ok(())
+    }
+
+    /// A step has finished, an outcome is stored, or a call has something to say.
+    pub(crate) fn progress(&self) {
+        self.progressed.store(true, Ordering::Relaxed);
+        self.moved.store(true, Ordering::Relaxed);
     }
 
     /// Calls of the last step in such a state.

@@ -3,9 +3,9 @@
 use tandem_protocol::{Principal, Run, RunId, RunStatus, ThreadId, TurnId};
 use tandem_store::{StoreError, Thread, TurnItem};
 
-use crate::Runtime;
 use crate::end::Ending;
 use crate::state::EndBy;
+use crate::{NotAdmitted, Runtime};
 
 /// How often a stop that lost a race reads again.
 const TRIES: usize = 8;
@@ -37,14 +37,15 @@ impl Runtime {
 
     /// Stops a turn, also before it has begun: who starts it afterwards gets a run that was aborted before it began.
     /// `None`: there is no run yet. A thread that is not the caller's answers like one that does not exist, and nothing
-    /// is stored of it.
+    /// is stored of it. What is to be stored of a turn that has not begun counts as a request; to stop what runs does not.
     pub async fn abort_turn(
         &self,
         principal: &Principal,
         thread: &ThreadId,
         turn: &TurnId,
-    ) -> Result<Option<Run>, StoreError> {
+    ) -> Result<Option<Run>, NotAdmitted> {
         let store = &self.0.store;
+        let mut is_counted = false;
         for _ in 0..TRIES {
             let found = store.any_thread(&principal.tenant, thread).await?;
             if found.is_some_and(|thread| thread.access(principal).is_none()) {
@@ -55,10 +56,14 @@ impl Runtime {
                     return match self.abort(principal, &turn.run).await {
                         Ok(run) => Ok(Some(run)),
                         Err(AbortError::NotFound) => Ok(None),
-                        Err(AbortError::Store(error)) => Err(error),
+                        Err(AbortError::Store(error)) => Err(error.into()),
                     };
                 }
                 Some(TurnItem::Stop(_)) | None => {
+                    if !is_counted {
+                        self.admit(principal).await?;
+                        is_counted = true;
+                    }
                     if store.stop_turn(&principal.tenant, thread, turn, &principal.user).await? {
                         return Ok(None);
                     }
@@ -66,7 +71,7 @@ impl Runtime {
                 }
             }
         }
-        Err(StoreError::Unavailable("the turn changes too fast; try again".into()))
+        Err(StoreError::Unavailable("the turn changes too fast; try again".into()).into())
     }
 
     /// The thread does not wait for answers to this run any more.

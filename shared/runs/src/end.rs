@@ -48,16 +48,21 @@ pub(crate) struct Leaving {
     parts: AnswerParts,
     /// Who took the log last did so to end the run, and writes nothing but its end.
     pub(crate) only_ends: bool,
+    /// This process took the run, to end it.
+    pub(crate) is_taken: bool,
 }
 
 impl Leaving {
     fn new(run: &Run, log: KnownLog) -> Self {
-        Leaving { run: run.clone(), log, settled: Vec::new(), parts: AnswerParts::default(), only_ends: false }
+        let (settled, parts) = (Vec::new(), AnswerParts::default());
+        Leaving { run: run.clone(), log, settled, parts, only_ends: false, is_taken: false }
     }
 
-    /// Reads what the log says more.
-    pub(crate) async fn read_on(&mut self, store: &Store) -> Result<(), StoreError> {
+    /// Reads what the log says more. `false`: its end, or a later attempt than that of the run as it is known here.
+    pub(crate) async fn read_on(&mut self, store: &Store) -> Result<bool, StoreError> {
+        let mut is_open = true;
         for frame in store.log_from(&self.run.run_id, self.log.next).await? {
+            is_open &= frame.attempt <= self.run.attempt && !frame.is_terminal();
             for chunk in frame.parsed()? {
                 if let Chunk::DataAttempt { data, .. } = &chunk {
                     self.only_ends = data.reason == AttemptReason::Stopped;
@@ -66,7 +71,7 @@ impl Leaving {
             }
             self.log.next = frame.next();
         }
-        Ok(())
+        Ok(is_open)
     }
 
     /// The end as it is written; it asks nobody, and the thread is for others to free.
@@ -165,7 +170,7 @@ impl Runtime {
             leaving.settled.extend(store.outcome(&slot).await?.map(|outcome| (call, outcome)));
         }
         // Only what is new, and both at once: a holder that streams must not be faster for ever.
-        let (now, ()) = tokio::try_join!(store.run(&id), leaving.read_on(store))?;
+        let (now, _) = tokio::try_join!(store.run(&id), leaving.read_on(store))?;
         let Some(now) = now else { return Ok(false) };
         leaving.run = now;
         Ok(true)

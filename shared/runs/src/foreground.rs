@@ -65,6 +65,10 @@ impl Runtime {
             return Some(attended);
         }
         // Not in the middle of a claim that succeeds: the run was claimed before, so its version is another one.
+        if attended.task.is_finished() {
+            // It may have been this one, which says nothing of the way to the others.
+            return None;
+        }
         attended.task.abort();
         self.0.short_grace_until.store(0, Ordering::Relaxed);
         None

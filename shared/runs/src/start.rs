@@ -156,14 +156,20 @@ impl Runtime {
                     tell_end(&ended, &last.answer);
                     return Ok(true);
                 }
-                Err(refused) if refused.thread_changed || refused.turn_changed => return Ok(false),
-                Err(StartRefused { full: Some(full), .. }) => return Err(TooMany::from(full).into()),
+                Err(refused) if refused.thread_changed || refused.turn_changed => {
+                    self.let_go(&leaving).await?;
+                    return Ok(false);
+                }
+                Err(StartRefused { full: Some(full), .. }) => {
+                    self.let_go(&leaving).await?;
+                    return Err(TooMany::from(full).into());
+                }
                 // Its holder wrote meanwhile.
                 Err(refused) => {
                     if !self.look_again(&mut leaving, refused.settled).await? {
                         return Ok(false);
                     }
-                    if tries >= displace::TRIES && !leaving.only_ends {
+                    if tries >= displace::TRIES_WITH_START && !leaving.only_ends {
                         self.displace(&mut leaving).await?;
                     }
                 }

@@ -10,6 +10,8 @@ const HEIGHT: f64 = 220.0;
 const LEFT: f64 = 48.0;
 const TOP: f64 = 28.0;
 const BELOW: f64 = 40.0;
+/// Half of the last label.
+const RIGHT: f64 = 20.0;
 const LINE: f64 = 16.0;
 /// Readable on light and on dark, and by people who see few colours.
 const COLOURS: [&str; 5] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#8a8a8a"];
@@ -68,7 +70,7 @@ impl Plot {
 /// Writes plots beside one another into docs/performance.
 pub(crate) fn write(name: &str, plots: &[Plot]) {
     let lines = plots.iter().map(|plot| plot.lines.len()).max().unwrap_or_default();
-    let (width, height) = (WIDTH * plots.len() as f64, TOP + HEIGHT + BELOW + LINE * (lines as f64 + 1.0));
+    let (width, height) = (WIDTH * plots.len() as f64 + RIGHT, TOP + HEIGHT + BELOW + LINE * (lines as f64 + 1.0));
     let mut svg = format!(
         r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0} {height:.0}" font-family="sans-serif" font-size="12" fill="#777">
 "##
