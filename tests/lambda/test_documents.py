@@ -85,7 +85,7 @@ BY_OTHERS = {
     "scripts/build-app.sh": ("scripts/test-app.sh", "build-app.sh"),
     "scripts/test-app.sh": ("Makefile", "scripts/test-app.sh"),
     "npm run format": ("app/package.json", '"format":'),
-    "cargo build --profile torture --bin tandem": ("Makefile", "build --profile torture --bin tandem"),
+    "cargo build --release --bin tandem": ("Makefile", "build --release --bins"),
     "TANDEM_WHOLE_CROWD=1": ("tests/tests/e2e/hostile/full.rs", "TANDEM_WHOLE_CROWD"),
     "npm run dev": ("app/package.json", '"dev":'),
 }

@@ -68,6 +68,9 @@ async fn a_holder_that_writes_without_a_pause_is_stopped_at_once_where_the_store
     assert!(took < Duration::from_secs(3), "{took:?}, {parts} parts of the answer written");
     assert!(parts < 40, "{parts} parts of the answer written in {took:?}");
     assert_eq!(log.read_all(&mut stream).await, End::Done);
+    // Nothing stands behind the end.
+    let stored = api.log(&run).await;
+    assert_eq!(stored.types().iter().position(|kind| kind == "abort"), Some(stored.types().len() - 1));
     let kept = split.table().content().await;
     let kept = kept.keys().filter(|key| key.contains(" ANSWER#")).count();
     // Each of the four has put its own, once.
