@@ -75,14 +75,6 @@ pub fn runtime(store: Store, dispatch: Option<Arc<dyn Dispatch>>, keys: Dispatch
     runtime_with(registry()?, store, dispatch, keys)
 }
 
-/// A runtime that only puts runs back on the road, or ends them: it has no actions and no models, and drives nothing.
-/// What it does not name is not linked into the sweeper.
-pub fn sweeper_runtime(store: Store, dispatch: Option<Arc<dyn Dispatch>>, keys: DispatchKeys) -> Result<Runtime> {
-    let config = config(dispatch.is_some())?;
-    let agent = agent(&config, Registry::new(&[])?, Models::none(), store.clone());
-    Ok(Runtime::new(store, agent, config, keys, dispatch))
-}
-
 /// The same with these actions.
 pub fn runtime_with(
     registry: Registry,
@@ -120,6 +112,14 @@ pub fn runtime_with(
         }
     }
     let agent = agent(&config, registry, models, store.clone());
+    Ok(Runtime::new(store, agent, config, keys, dispatch))
+}
+
+/// A runtime that only puts runs back on the road, or ends them: it has no actions and no models, and drives nothing.
+/// What it does not name is not linked into the sweeper.
+pub fn sweeper_runtime(store: Store, dispatch: Option<Arc<dyn Dispatch>>, keys: DispatchKeys) -> Result<Runtime> {
+    let config = config(dispatch.is_some())?;
+    let agent = agent(&config, Registry::new(&[])?, Models::none(), store.clone());
     Ok(Runtime::new(store, agent, config, keys, dispatch))
 }
 
