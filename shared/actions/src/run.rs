@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use serde_json::Value;
-use tandem_store::{Outcome, Pause, Slot, Store};
+use tandem_store::{Line, Outcome, Pause, Slot, Store};
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until};
 use tracing::Instrument;
@@ -13,11 +13,12 @@ use tracing::Instrument;
 use crate::context::Context;
 use crate::definition::ActionDef;
 use crate::resources::Resources;
-use crate::settle::{failure, result_of, settle};
+use crate::settle::{Settled, failure, result_of, settle};
 use crate::{ActionError, Call, Effect};
 
-/// How often a function runs again because it lost the race for what it had read.
-const RUNS: u32 = 40;
+/// How often a function runs again because it lost the race for what it had read, within its time. Whoever wins is done, so
+/// only more writers of one document than this could starve one.
+const RUNS: u32 = 250;
 
 /// A call that was let in.
 #[derive(Clone)]
@@ -49,12 +50,12 @@ pub(crate) async fn run(job: Job, input: Value) -> Result<Value, ActionError> {
         return result_of(outcome);
     }
     let begun = Instant::now();
-    let mut lost = Pause::up_to(RUNS);
-    let mut step = 0;
+    let (mut lost, mut since) = (Pause::up_to(RUNS), begun);
+    let (mut step, mut line) = (0, None);
     loop {
         let mut ctx = Context::begin(&job).await?;
         if ctx.step > step {
-            (step, lost) = (ctx.step, Pause::up_to(RUNS));
+            (step, lost, since) = (ctx.step, Pause::up_to(RUNS), Instant::now());
         }
         let ended = guarded(&job, input.clone(), &mut ctx, begun).await;
         let settling = settle(job.clone(), ctx, ended);
@@ -65,12 +66,27 @@ pub(crate) async fn run(job: Job, input: Value) -> Result<Value, ActionError> {
         } else {
             settling.await
         };
-        if let Some(result) = settled? {
-            return result;
-        }
-        if !lost.again().await {
+        let ctx = match settled? {
+            Settled::By(result) => return result,
+            Settled::Lost(ctx) => ctx,
+        };
+        let until = since + job.def.options.timeout;
+        if !lost.again().await || Instant::now() >= until {
             return job.fail(ActionError::Conflict).await;
         }
+        if line.is_none() {
+            line = in_line(&job, &ctx, until).await;
+        }
+    }
+}
+
+/// Waits until none of this process that lost the same race runs again, where such runs are short.
+async fn in_line(job: &Job, ctx: &Context, until: Instant) -> Option<Line> {
+    let line = ctx.state.unit.line().filter(|_| job.effect() == Effect::Transactional)?;
+    tokio::select! {
+        line = line => Some(line),
+        () = job.call.cancel.cancelled() => None,
+        () = sleep_until(until.min(job.call.deadline)) => None,
     }
 }
 

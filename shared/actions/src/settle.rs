@@ -14,15 +14,18 @@ const MAX_STORED_OUTPUT: usize = 195 * 1024;
 /// Longest text of a failure, in bytes.
 const MAX_FAILURE: usize = 4096;
 
-/// Commits what a run has done with its outcome. None: the race was lost, run again.
-pub(crate) async fn settle(
-    job: Job,
-    mut ctx: Context,
-    ended: Ended,
-) -> Result<Option<Result<Value, ActionError>>, ActionError> {
+/// What became of a run of an action.
+pub(crate) enum Settled {
+    By(Result<Value, ActionError>),
+    /// The race for what it had read was lost: it is to run again.
+    Lost(Box<Context>),
+}
+
+/// Commits what a run has done with its outcome.
+pub(crate) async fn settle(job: Job, mut ctx: Context, ended: Ended) -> Result<Settled, ActionError> {
     match ctx.stopped.take() {
-        Some(Stopped::Lost) => return Ok(None),
-        Some(Stopped::Settled(outcome)) => return Ok(Some(result_of(outcome))),
+        Some(Stopped::Lost) => return Ok(Settled::Lost(Box::new(ctx))),
+        Some(Stopped::Settled(outcome)) => return Ok(Settled::By(result_of(outcome))),
         None => {}
     }
     if let Some(failure) = ctx.state.failure.take() {
@@ -30,7 +33,7 @@ pub(crate) async fn settle(
     }
     let effect = job.effect();
     let result = match ended {
-        Ended::Broken(error) => return Ok(Some(broken(&job, error).await)),
+        Ended::Broken(error) => return Ok(Settled::By(broken(&job, error).await)),
         Ended::Returned(result) => result.and_then(|output| fitting(&job.def.options, output)),
     };
     let outcome = match &result {
@@ -40,7 +43,7 @@ pub(crate) async fn settle(
             ctx.state.unit.discard_writes();
             Outcome::Unknown
         }
-        Err(error) if !error.settles() => return Ok(Some(Err(error.clone()))),
+        Err(error) if !error.settles() => return Ok(Settled::By(Err(error.clone()))),
         Err(error) => {
             ctx.state.unit.discard_writes();
             failure(error)
@@ -54,7 +57,7 @@ pub(crate) async fn settle(
         }
     };
     if plain {
-        return Ok(Some(match &job.slot {
+        return Ok(Settled::By(match &job.slot {
             // What was read changes nothing: its place in the log is its one outcome.
             Some(_) if effect == Effect::Read => result_of(outcome),
             Some(slot) => result_of(job.call.store.put_outcome(slot, &outcome).await?),
@@ -62,19 +65,19 @@ pub(crate) async fn settle(
         }));
     }
     match ctx.conclude(&outcome).await {
-        Ok(Commit::Committed(_)) if job.slot.is_some() => Ok(Some(result_of(outcome))),
-        Ok(Commit::Committed(_)) => Ok(Some(result.map_err(safe))),
+        Ok(Commit::Committed(_)) if job.slot.is_some() => Ok(Settled::By(result_of(outcome))),
+        Ok(Commit::Committed(_)) => Ok(Settled::By(result.map_err(safe))),
         Ok(Commit::Settled(stored)) => {
             keep_late(&job, &outcome, &stored).await;
-            Ok(Some(result_of(stored)))
+            Ok(Settled::By(result_of(stored)))
         }
-        Ok(Commit::Lost) if effect != Effect::External => Ok(None),
+        Ok(Commit::Lost) if effect != Effect::External => Ok(Settled::Lost(Box::new(ctx))),
         // It happened elsewhere and cannot run again; here its changes no longer fit.
         Ok(Commit::Lost) => {
             let text = "It has happened, but what it was to change here has changed in the meantime.";
-            Ok(Some(job.fail(ActionError::failed("conflict", text)).await))
+            Ok(Settled::By(job.fail(ActionError::failed("conflict", text)).await))
         }
-        Err(error) => Ok(Some(job.fail(error).await)),
+        Err(error) => Ok(Settled::By(job.fail(error).await)),
     }
 }
 

@@ -113,7 +113,9 @@ impl Turn<'_> {
             let event = tokio::time::timeout_at(soft, events.next()).await.map_err(|_| Stop::TimeUp)?;
             match event {
                 Some(Ok(Event::Finish { reason, usage })) => {
-                    self.close_block(&mut answer, None).await?;
+                    if let Some(end) = answer.close_block() {
+                        self.log.push(end).await?;
+                    }
                     self.close_calls(&mut answer).await?;
                     if reason == FinishReason::ContentFilter && calls_of(self.open_parts()).next().is_none() {
                         let message = "The model declined to answer this.".into();
@@ -141,20 +143,13 @@ impl Turn<'_> {
     async fn record(&mut self, answer: &mut Answer, event: Event) -> Result<(), Stop> {
         match event {
             Event::TextDelta(delta) if delta.is_empty() => {}
-            Event::TextDelta(delta) => {
-                let id = self.open_block(answer, false).await?;
-                self.log.push(Chunk::TextDelta { id, delta }).await?;
-            }
-            Event::ReasoningDelta(delta) => {
-                let id = self.open_block(answer, true).await?;
-                self.log.push(Chunk::ReasoningDelta { id, delta }).await?;
-            }
+            Event::TextDelta(delta) => self.say(answer, false, |id| Chunk::TextDelta { id, delta }).await?,
+            Event::ReasoningDelta(delta) => self.say(answer, true, |id| Chunk::ReasoningDelta { id, delta }).await?,
             Event::ReasoningEnd { signed } => {
-                self.open_block(answer, true).await?;
-                self.close_block(answer, signed).await?;
+                self.say(answer, true, |id| Chunk::ReasoningEnd { id, provider_metadata: signed }).await?;
+                answer.block = None;
             }
             Event::CallStart { index, name } => {
-                self.close_block(answer, None).await?;
                 let Some(id) = self.log.call_id() else { return Ok(()) };
                 let name = legal(&name);
                 answer.calls.push(OpenCall {
@@ -164,7 +159,8 @@ impl Turn<'_> {
                     json: String::new(),
                     ended: false,
                 });
-                self.log.push(Chunk::ToolInputStart { tool_call_id: id, tool_name: name }).await?;
+                let start = Chunk::ToolInputStart { tool_call_id: id, tool_name: name };
+                self.log.push_all(answer.close_block().into_iter().chain([start]).collect()).await?;
             }
             Event::CallDelta { index, json } => {
                 if let Some(call) = answer.call(index) {
@@ -186,31 +182,24 @@ impl Turn<'_> {
         Ok(())
     }
 
-    /// The id of the open text or reasoning block; a new one where the kind changes.
-    async fn open_block(&mut self, answer: &mut Answer, reasoning: bool) -> Result<String, Stop> {
+    /// A chunk of the open text or reasoning block; of a new one where the kind changes, which begins with its first chunk.
+    async fn say(
+        &mut self,
+        answer: &mut Answer,
+        reasoning: bool,
+        chunk: impl FnOnce(String) -> Chunk,
+    ) -> Result<(), Stop> {
         if let Some(block) = &answer.block
             && block.reasoning == reasoning
         {
-            return Ok(block.id.clone());
+            return Ok(self.log.push(chunk(block.id.clone())).await?);
         }
-        self.close_block(answer, None).await?;
         let id = self.log.part_id();
-        answer.block = Some(Block { id: id.clone(), reasoning });
         let start =
             if reasoning { Chunk::ReasoningStart { id: id.clone() } } else { Chunk::TextStart { id: id.clone() } };
-        self.log.push(start).await?;
-        Ok(id)
-    }
-
-    async fn close_block(&mut self, answer: &mut Answer, signed: Option<Value>) -> Result<(), Stop> {
-        match answer.block.take() {
-            Some(Block { id, reasoning: true }) => {
-                self.log.push(Chunk::ReasoningEnd { id, provider_metadata: signed }).await?;
-            }
-            Some(Block { id, reasoning: false }) => self.log.push(Chunk::TextEnd { id }).await?,
-            None => {}
-        }
-        Ok(())
+        let end = answer.close_block();
+        answer.block = Some(Block { id: id.clone(), reasoning });
+        Ok(self.log.push_all(end.into_iter().chain([start, chunk(id)]).collect()).await?)
     }
 
     /// Calls whose arguments never ended were cut at the output limit: they are over, and the model is told.
@@ -251,6 +240,12 @@ struct OpenCall {
 }
 
 impl Answer {
+    /// What ends the open block.
+    fn close_block(&mut self) -> Option<Chunk> {
+        let Block { id, reasoning } = self.block.take()?;
+        Some(if reasoning { Chunk::ReasoningEnd { id, provider_metadata: None } } else { Chunk::TextEnd { id } })
+    }
+
     fn call(&mut self, index: u32) -> Option<&mut OpenCall> {
         self.calls.iter_mut().rev().find(|call| call.index == index && !call.ended)
     }

@@ -24,10 +24,17 @@ impl<'a> Recorder<'a> {
         self.log.push(chunk).await
     }
 
+    /// The same for chunks that belong together: they begin to be stored at once.
+    pub(crate) async fn push_all(&mut self, chunks: Vec<Chunk>) -> Result<(), AppendError> {
+        chunks.iter().for_each(|chunk| self.transcript.apply(chunk));
+        self.log.push_all(chunks).await
+    }
+
     /// Stored, with everything before it, when this returns.
     pub(crate) async fn commit(&mut self, chunks: impl IntoIterator<Item = Chunk>) -> Result<(), AppendError> {
-        for chunk in chunks {
-            self.push(chunk).await?;
+        let chunks: Vec<_> = chunks.into_iter().collect();
+        if !chunks.is_empty() {
+            self.push_all(chunks).await?;
         }
         self.log.flush().await.map(drop)
     }

@@ -157,9 +157,7 @@ impl Turn<'_> {
         let mut chunks: Vec<Chunk> = asks.iter().map(|call| Chunk::approval_request(&call.id)).collect();
         chunks.extend([metadata, Chunk::FinishStep]);
         let calls = self.log.transcript.open_step().is_some_and(|step| calls_of(&step.parts).next().is_some());
-        for chunk in chunks {
-            self.log.push(chunk).await?;
-        }
+        self.log.push_all(chunks).await?;
         if calls {
             self.log.commit([]).await?;
         }

@@ -40,11 +40,12 @@ pub fn init_function_logs() {
         Ok(quiet) => filter.add_directive(quiet),
         Err(_) => filter,
     };
-    // Lambda adds the time.
-    let lines = fmt::layer().with_target(false).without_time();
+    let lines = fmt::layer().with_target(false);
     let lines = match env("AWS_LAMBDA_LOG_FORMAT").is_some_and(|format| format.eq_ignore_ascii_case("json")) {
+        // With its `timestamp`: Lambda takes every line without one for INFO, and drops errors where only those are wanted.
         true => lines.json().boxed(),
-        false => lines.boxed(),
+        // Lambda adds the time.
+        false => lines.without_time().boxed(),
     };
     tracing_subscriber::registry().with(lines.with_filter(filter)).with(metrics()).with(traces()).init();
 }

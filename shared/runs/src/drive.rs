@@ -153,10 +153,8 @@ impl Runtime {
         let Some(mut taken) = self.take_log(claim, frames).await? else { return Ok(Driven::Displaced) };
         let (run, interval) = (&claim.run, self.0.config.flush_interval);
         let log = LogWriter::start(self.0.store.clone(), run.run_id.clone(), run.attempt, taken.next, interval);
-        for chunk in std::mem::take(&mut taken.first) {
-            // A failure shows at the next push.
-            let _ = log.push(chunk).await;
-        }
+        // A failure shows at the next push.
+        let _ = log.push_all(std::mem::take(&mut taken.first)).await;
         let driven = self.turn(claim, ahead, taken, &log, budget, shared).await;
         log.close().await;
         driven

@@ -49,9 +49,9 @@ pub use runs::{DueRun, EndWrite, RunEnd, RunWrite};
 pub use spending::{Account, Hold};
 pub use start::{ActionRefused, StartRefused, StartWrite, TurnBefore};
 pub use state::{
-    Attached, Author, CallPart, Change, Commit, Document, List, MAX_ACTIVITY_BYTES, MAX_COMMIT_BYTES, MAX_DOCUMENTS,
-    MAX_KEY_BYTES, MAX_STATE_FRAME_BYTES, MAX_VALUE_BYTES, OnCommit, PRESENCE_TTL, Present, Progress, ProgressPart,
-    Scope, ScopeFollower, Slot, Snapshot, SnapshotCursor, StateError, StateFrame, Unit, Written,
+    Attached, Author, CallPart, Change, Commit, Document, Line, List, MAX_ACTIVITY_BYTES, MAX_COMMIT_BYTES,
+    MAX_DOCUMENTS, MAX_KEY_BYTES, MAX_STATE_FRAME_BYTES, MAX_VALUE_BYTES, OnCommit, PRESENCE_TTL, Present, Progress,
+    ProgressPart, Scope, ScopeFollower, Slot, Snapshot, SnapshotCursor, StateError, StateFrame, Unit, Written,
 };
 pub use table::DUE_SHARDS;
 pub use thread_list::ThreadList;

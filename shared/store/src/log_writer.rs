@@ -44,6 +44,8 @@ pub struct LogWriter {
 
 enum Command {
     Chunk(Chunk),
+    /// Chunks that belong together.
+    Chunks(Vec<Chunk>),
     /// Answers when everything before it is stored, with the next position.
     Flush(oneshot::Sender<Result<Seq, AppendError>>),
     /// Answers with what is not stored yet, where that is little.
@@ -83,6 +85,11 @@ impl LogWriter {
         self.commands.send(Command::Chunk(chunk)).await.map_err(|_| self.ended())
     }
 
+    /// The same for chunks that belong together: the writer does not begin with one of them while it lacks the others.
+    pub async fn push_all(&self, chunks: Vec<Chunk>) -> Result<(), AppendError> {
+        self.commands.send(Command::Chunks(chunks)).await.map_err(|_| self.ended())
+    }
+
     /// Waits until everything pushed is stored. Gives the next position.
     pub async fn flush(&self) -> Result<Seq, AppendError> {
         let (answer, stored) = oneshot::channel();
@@ -103,9 +110,7 @@ impl LogWriter {
 
     /// Pushes chunks that must be stored before anything else happens.
     pub async fn commit(&self, chunks: impl IntoIterator<Item = Chunk>) -> Result<Seq, AppendError> {
-        for chunk in chunks {
-            self.push(chunk).await?;
-        }
+        self.push_all(chunks.into_iter().collect()).await?;
         self.flush().await
     }
 
@@ -183,6 +188,7 @@ impl Writer {
     fn take(&mut self, command: Command, waiting: &mut Waiting) {
         match command {
             Command::Chunk(chunk) => self.batch.push(chunk),
+            Command::Chunks(chunks) => chunks.into_iter().for_each(|chunk| self.batch.push(chunk)),
             Command::Flush(answer) => waiting.flushes.push(answer),
             Command::Leave(answer) => waiting.leaves.push(answer),
         }

@@ -50,7 +50,7 @@ impl Unit {
         for (at, known) in &turns {
             // What this process has committed in the meantime, without asking the store.
             if **known > self.scopes[*at].pos && !self.move_to(*at, **known).await? {
-                return Ok(Commit::Lost);
+                return Ok(self.lost(*at));
             }
         }
         loop {
@@ -73,7 +73,7 @@ impl Unit {
                     Of::Head(at) => {
                         let pos = position(item.as_ref())?;
                         if !self.move_to(*at, pos).await? {
-                            return Ok(Commit::Lost);
+                            return Ok(self.lost(*at));
                         }
                     }
                     Of::Body => {}
@@ -83,6 +83,11 @@ impl Unit {
                 return Ok(Commit::Lost);
             }
         }
+    }
+
+    fn lost(&mut self, at: usize) -> Commit {
+        self.lost_at = Some(self.scopes[at].partition.clone());
+        Commit::Lost
     }
 
     /// Waits until it is this unit's turn at each scope that it writes, in the order of their partitions: who holds one

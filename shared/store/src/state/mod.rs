@@ -36,4 +36,4 @@ pub use scope::Scope;
 pub use snapshot::{Snapshot, SnapshotCursor};
 pub use told::OnCommit;
 pub(crate) use told::Told;
-pub use unit::Unit;
+pub use unit::{Line, Unit};

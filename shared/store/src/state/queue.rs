@@ -19,6 +19,12 @@ impl Queues {
         self.of(partition).lock_owned().await
     }
 
+    /// Waits among those of this process who lost a race at a scope: they run again one after the other, for together they
+    /// would go on refusing each other.
+    pub(super) async fn line(&self, partition: &str) -> OwnedMutexGuard<Known> {
+        self.of(&format!("again {partition}")).lock_owned().await
+    }
+
     fn of(&self, partition: &str) -> Arc<Turn<Known>> {
         let mut queues = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(queue) = queues.get(partition).and_then(Weak::upgrade) {

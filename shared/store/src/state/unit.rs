@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use tandem_protocol::Principal;
+use tokio::sync::OwnedMutexGuard;
 
 use super::limits::{check_key, check_value};
 use super::reads::Reads;
@@ -19,6 +20,14 @@ pub struct Unit {
     pub(super) scopes: Vec<Touched>,
     /// Nothing will be committed: it does not matter where the scopes stand.
     reads_only: bool,
+    /// The partition at which the last commit lost its race.
+    pub(super) lost_at: Option<String>,
+}
+
+/// A place among those of this process who lost a race at the same scope. Dropping it lets the next one go.
+#[derive(Debug)]
+pub struct Line {
+    _turn: OwnedMutexGuard<u64>,
 }
 
 /// A scope that the unit has read or written.
@@ -36,7 +45,14 @@ pub(super) struct Touched {
 impl Store {
     /// Begins a unit of work.
     pub fn unit(&self, principal: &Principal, by: Author) -> Unit {
-        Unit { store: self.clone(), principal: principal.clone(), by, scopes: Vec::new(), reads_only: false }
+        Unit {
+            store: self.clone(),
+            principal: principal.clone(),
+            by,
+            scopes: Vec::new(),
+            reads_only: false,
+            lost_at: None,
+        }
     }
 
     /// Reads on which nothing is built: each in one call, without where its scope stands. It commits nothing.
@@ -97,6 +113,13 @@ impl Unit {
         for touched in &mut self.scopes {
             touched.writes.clear();
         }
+    }
+
+    /// Waits for the others of this process whose units lost a race where this one did, so that what runs again after it is
+    /// disturbed by none of them. `None`: it lost none to another unit.
+    pub fn line(&self) -> Option<impl Future<Output = Line> + Send + 'static> {
+        let (queues, partition) = (self.store.queues.clone(), self.lost_at.clone()?);
+        Some(async move { Line { _turn: queues.line(&partition).await } })
     }
 
     /// Reads HEAD of a scope before its first document.

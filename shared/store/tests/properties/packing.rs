@@ -78,6 +78,24 @@ fn a_chunk_that_no_frame_can_hold_is_refused_by_name() {
 }
 
 #[test]
+fn chunks_that_belong_together_begin_in_one_frame() {
+    wait(async {
+        let store = store().await;
+        let log = LogWriter::start(store.clone(), run_id(), 1, 0, Duration::from_millis(1));
+        for part in 0..50 {
+            let id = part.to_string();
+            let first = Chunk::TextDelta { id: id.clone(), delta: "w".into() };
+            log.push_all(vec![Chunk::TextStart { id }, first]).await.unwrap();
+            // The writer has nothing to do when the next part begins.
+            log.flush().await.unwrap();
+        }
+        let frames = store.log_from(&run_id(), 0).await.unwrap();
+        assert_eq!(frames.iter().map(|frame| frame.count).collect::<Vec<_>>(), vec![2; 50]);
+        log.close().await;
+    });
+}
+
+#[test]
 fn tiny_deltas_share_frames_by_the_clock() {
     wait(async {
         let (store, interval) = (store().await, Duration::from_millis(50));

@@ -44,6 +44,10 @@ async fn one_line_says_how_a_run_ended() {
         api.run_is(&run, status).await;
         let mut line = end_of(&deployment, &run).await;
         assert_eq!(line["level"], level, "{line}");
+        // Without a time in RFC 3339, Lambda's own filter takes any line for INFO.
+        let time = line["timestamp"].as_str().unwrap_or_default();
+        let (day, hour) = time.split_once('T').unwrap_or_default();
+        assert!((day.len(), hour.as_bytes().get(2)) == (10, Some(&b':')) && hour.ends_with('Z'), "{line}");
         let took = line["fields"]["duration_ms"].take();
         assert!(took.as_i64().is_some_and(|ms| (0..30_000).contains(&ms)), "{took}");
         let metadata = api.log(&run).await.of_type("message-metadata").pop().unwrap_or_default();
