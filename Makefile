@@ -1,6 +1,6 @@
 # The only commands that a person needs. Each says what it installs.
 .PHONY: app dev fmt openapi types test test-quick torture torture-sample bench check build watch-functions deploy \
-	deploy-ui logs rotate-keys
+	deploy-ui logs rotate-keys set
 
 SHELL := /usr/bin/env bash
 CARGO ?= cargo
@@ -73,6 +73,10 @@ STACK = $(if $(filter default,$(ENV)),tandem,tandem-$(ENV))
 deploy: ## what was built, to ENV; PARAMETERS="OidcIssuer=... OidcAudience=..." are kept by the stack
 	scripts/aws-tools.sh
 	scripts/deploy.sh $(ENV) $(PARAMETERS)
+
+set: ## other parameters for ENV as it is deployed, without a build: PARAMETERS="LogLevel=DEBUG"
+	scripts/aws-tools.sh
+	.tools/aws/bin/python scripts/set-parameters.py $(STACK) $(PARAMETERS)
 
 deploy-ui: ## the user interface, built and put into the bucket of a stack with Ui=true
 	scripts/aws-tools.sh

@@ -16,8 +16,9 @@ import time
 
 import boto3
 
+import deployed
+
 DRAIN_MINUTES = 20
-CAPABILITIES = ["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"]
 
 
 def main(stack, drain_minutes=DRAIN_MINUTES):
@@ -26,7 +27,7 @@ def main(stack, drain_minutes=DRAIN_MINUTES):
     while True:
         stored = manager.get_secret_value(SecretId=secret)
         keys = json.loads(stored["SecretString"])
-        step, keys = next_step(keys, deployed(stack) == stored["VersionId"])
+        step, keys = next_step(keys, deployed_version(stack) == stored["VersionId"])
         if step == "deploy":
             # What is in the secret has not been deployed yet: an earlier try broke off, or somebody edited it.
             say(f"deploying {list(keys)}")
@@ -63,27 +64,16 @@ def old_first(first, second):
 
 
 def secret_of(stack):
-    [found] = boto3.client("cloudformation").describe_stacks(StackName=stack)["Stacks"]
-    return next(one["OutputValue"] for one in found["Outputs"] if one["OutputKey"] == "DispatchKeysArn")
+    return deployed.outputs(stack)["DispatchKeysArn"]
 
 
-def deployed(stack):
-    [found] = boto3.client("cloudformation").describe_stacks(StackName=stack)["Stacks"]
-    given = {one["ParameterKey"]: one["ParameterValue"] for one in found["Parameters"]}
-    return given.get("DispatchKeysVersion") or None
+def deployed_version(stack):
+    return deployed.parameters(stack).get("DispatchKeysVersion") or None
 
 
 def deploy(stack, version):
     """The stack as it is, but for the version of the keys."""
-    cloudformation = boto3.client("cloudformation")
-    [found] = cloudformation.describe_stacks(StackName=stack)["Stacks"]
-    kept = [one["ParameterKey"] for one in found["Parameters"] if one["ParameterKey"] != "DispatchKeysVersion"]
-    parameters = [{"ParameterKey": name, "UsePreviousValue": True} for name in kept]
-    parameters.append({"ParameterKey": "DispatchKeysVersion", "ParameterValue": version})
-    cloudformation.update_stack(
-        StackName=stack, UsePreviousTemplate=True, Parameters=parameters, Capabilities=CAPABILITIES
-    )
-    cloudformation.get_waiter("stack_update_complete").wait(StackName=stack)
+    deployed.update(stack, {"DispatchKeysVersion": version})
 
 
 def say(text):

@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -16,11 +17,16 @@ from unittest import mock
 
 import boto3
 from moto import mock_aws
+from moto.cloudformation import cloudformation_backends
 
 from samcli.cli.types import CfnParameterOverridesType
 
 from deployment import TOP
+from moto_server import Moto
 from stack import template
+
+# The scripts share a module, as they find it beside themselves.
+sys.path.append(str(TOP / "scripts"))
 
 KEYS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_DEFAULT_REGION": "us-east-1"}
 
@@ -55,7 +61,7 @@ class Operations(unittest.TestCase):
 
             def deploy(name, version, real=rotate.deploy):
                 real(name, version)
-                self.assertEqual(rotate.deployed(name), version)
+                self.assertEqual(rotate.deployed_version(name), version)
                 seen.append(list(json.loads(manager.get_secret_value(SecretId=arn, VersionId=version)["SecretString"])))
 
             with mock.patch.object(rotate, "deploy", deploy), mock.patch.object(rotate, "say"):
@@ -114,34 +120,94 @@ class Operations(unittest.TestCase):
                 keys = {"pk": {"S": f"RUN#{run}"}, "sk": {"S": "RUN"}}
                 times = {"due_shard": {"N": str(shard)}, "due_at": {"N": str(due)}}
                 dynamodb.put_item(TableName="runs", Item=keys | times)
-            told = run_command("operate.md", "runs")
+            told = run_command("operate.md", "IndexName='due'", "runs")
             self.assertIn("RUN#late since", told)
             self.assertNotIn("RUN#living", told)
-            run_command("deploy.md", "runs")
+            run_command("deploy.md", "delete_table", "runs")
             self.assertEqual(dynamodb.list_tables()["TableNames"], [])
 
-    def test_a_deployment_has_the_environments_parameters_and_those_that_are_given(self):
-        with tempfile.TemporaryDirectory() as folder:
-            copy = Path(folder)
-            for name in ("scripts/deploy.sh", "samconfig.toml"):
-                (copy / name).parent.mkdir(exist_ok=True)
-                (copy / name).write_bytes((TOP / name).read_bytes())
-            (copy / ".tools").symlink_to(TOP / ".tools")
-            (copy / ".aws-sam").mkdir()
-            (copy / ".aws-sam/architecture").write_text("x86_64\n")
-            command = ["bash", "scripts/deploy.sh", "dev", "--print", "Alarms=true", "OidcAudience=tandem", "Models="]
-            told = subprocess.run(command, cwd=copy, capture_output=True, text=True, check=True).stdout.split()
-        self.assertEqual(told[1:4], ["deploy", "--config-env", "dev"])
-        given = dict(word.split("=") for word in told[5:])
-        self.assertEqual((given["Alarms"], given["DeletionProtection"]), ("true", "false"))
-        self.assertEqual((given["OidcAudience"], given["Architecture"]), ("tandem", "x86_64"))
-        # What was given once is taken back; sam refuses an empty value without quotes.
-        self.assertEqual(CfnParameterOverridesType().convert(tuple(told[5:]), None, None)["Models"], "")
+    def test_the_documents_command_makes_a_restored_table_like_the_stacks_own(self):
+        wanted = copy.deepcopy(template()["Resources"]["Table"]["Properties"])
+        table = {name: wanted[name] for name in ("BillingMode", "AttributeDefinitions", "KeySchema", "GlobalSecondaryIndexes")}
+        with mock_aws():
+            dynamodb = boto3.client("dynamodb")
+            dynamodb.create_table(TableName="restored", **table)
+            run_command("operate.md", "update_continuous_backups", "restored")
+            expiry = dynamodb.describe_time_to_live(TableName="restored")["TimeToLiveDescription"]
+            self.assertEqual(expiry["AttributeName"], wanted["TimeToLiveSpecification"]["AttributeName"])
+            self.assertEqual(expiry["TimeToLiveStatus"], "ENABLED")
+            backups = dynamodb.describe_continuous_backups(TableName="restored")["ContinuousBackupsDescription"]
+            self.assertEqual(backups["PointInTimeRecoveryDescription"]["PointInTimeRecoveryStatus"], "ENABLED")
+            self.assertTrue(dynamodb.describe_table(TableName="restored")["Table"]["DeletionProtectionEnabled"])
+
+    def test_parameters_of_a_deployed_stack_are_set_and_nothing_else(self):
+        setting = script("set-parameters")
+        with mock_aws(), mock.patch("builtins.print"):
+            stack(["LogLevel", "UiConnectSources", "Models"], {})
+            setting.main("tandem", "LogLevel=DEBUG", "UiConnectSources=https://a https://b")
+            setting.main("tandem", "LogLevel=INFO", "Models=")
+            values = setting.deployed.parameters("tandem")
+            self.assertEqual(values, {"LogLevel": "INFO", "UiConnectSources": "https://a https://b", "Models": ""})
+            for words, why in [(["Nonsense=1"], "knows no Nonsense"), ([], "which"), (["LogLevel"], "which")]:
+                with self.assertRaisesRegex(SystemExit, why):
+                    setting.main("tandem", *words)
+            with self.assertRaisesRegex(SystemExit, "make deploy comes first"):
+                setting.main("tandem-elsewhere", "LogLevel=DEBUG")
+
+    def test_a_new_stack_has_the_environments_parameters_and_one_that_exists_keeps_its_own(self):
+        given = ["Alarms=true", "OidcAudience=tandem", "Models=", "UiConnectSources=https://a.example https://b.example"]
+        with Moto() as moto:
+            new = deployment(moto, *given)
+            create_stack(moto, "tandem-dev")
+            again = deployment(moto, *given)
+        self.assertEqual((new["Alarms"], new["DeletionProtection"]), ("true", "false"))
+        for told in (new, again):
+            self.assertEqual((told["OidcAudience"], told["Architecture"]), ("tandem", "x86_64"))
+            # What was given once is taken back, and nothing is cut off at a space.
+            self.assertEqual((told["Models"], told["UiConnectSources"]), ("", "https://a.example https://b.example"))
+        # Whatever an operator has set since is not set back.
+        self.assertEqual(set(again), {"Architecture", *(word.partition("=")[0] for word in given)})
+
+    def test_a_stack_whose_first_deployment_failed_has_a_way_out(self):
+        with Moto() as moto:
+            create_stack(moto, "tandem-dev", "ROLLBACK_COMPLETE")
+            with self.assertRaises(subprocess.CalledProcessError) as failed:
+                deployment(moto)
+        self.assertIn("sam delete --config-env dev", failed.exception.stderr)
 
 
-def run_command(document, *arguments):
-    """What the Python command of a document that takes an argument prints."""
-    [code] = re.findall(r'python -c "\n(.*?)" THE-TABLE', (TOP / "docs" / document).read_text(), re.DOTALL)
+def deployment(moto, *given):
+    """The parameters that scripts/deploy.sh would give to sam for `dev`, as sam reads them."""
+    with tempfile.TemporaryDirectory() as folder:
+        copied = Path(folder)
+        for name in ("scripts/deploy.sh", "scripts/deployed.py", "samconfig.toml"):
+            (copied / name).parent.mkdir(exist_ok=True)
+            (copied / name).write_bytes((TOP / name).read_bytes())
+        (copied / ".tools").symlink_to(TOP / ".tools")
+        (copied / ".aws-sam").mkdir()
+        (copied / ".aws-sam/architecture").write_text("x86_64\n")
+        command = ["bash", "scripts/deploy.sh", "dev", "--print", *given]
+        env = os.environ | {"AWS_ENDPOINT_URL": moto.url, "NO_PROXY": "*"}
+        told = subprocess.run(command, cwd=copied, env=env, capture_output=True, text=True, check=True).stdout
+    words = shlex.split(told)
+    assert words[1:5] == ["deploy", "--config-env", "dev", "--parameter-overrides"], words
+    return CfnParameterOverridesType().convert(tuple(words[5:]), None, None)
+
+
+def create_stack(moto, name, status=None):
+    """A stack of this name on moto, perhaps in a state that only AWS brings it to."""
+    body = json.dumps({"Resources": {"Queue": {"Type": "AWS::SQS::Queue"}}})
+    boto3.client("cloudformation", endpoint_url=moto.url).create_stack(StackName=name, TemplateBody=body)
+    if status:
+        [region] = [one["us-east-1"] for one in cloudformation_backends.values() if "us-east-1" in one]
+        [made] = region.stacks.values()
+        made.status = status
+
+
+def run_command(document, part, *arguments):
+    """What the Python command of a document that has this part, and takes a table, prints."""
+    codes = re.findall(r'python -c "\n([^"]*)" THE-TABLE', (TOP / "docs" / document).read_text())
+    [code] = [code for code in codes if part in code]
     told = io.StringIO()
     with mock.patch.object(sys, "argv", ["-c", *arguments]), contextlib.redirect_stdout(told):
         exec(code, {})
