@@ -74,8 +74,9 @@ BY_OTHERS = {
     "function watch(url,": (CLIENTS, "'function watch(url,'"),
     "async function follow(url,": (CLIENTS, "'async function follow(url,'"),
     "async function follow(thread)": (CLIENTS, "'async function follow(thread)'"),
-    "table.delete_table(": ("tests/lambda/test_operations.py", 'run_command("deploy.md"'),
-    "IndexName='due'": ("tests/lambda/test_operations.py", 'run_command("operate.md"'),
+    "table.delete_table(": ("tests/lambda/test_operations.py", 'run_command("deploy.md", "delete_table"'),
+    "IndexName='due'": ("tests/lambda/test_operations.py", """run_command("operate.md", "IndexName='due'\""""),
+    "table.update_continuous_backups(": ("tests/lambda/test_operations.py", 'run_command("operate.md", "update_continuous_backups"'),
     "pub(crate) const ACTION: ActionDef": ("shared/http/tests/http/one_more.rs", "README.md"),
     "npx @modelcontextprotocol/inspector --cli": ("tests/clients/mcp.test.mjs", "@modelcontextprotocol/inspector"),
     "lambda-url/tandem-foreground": ("tests/lambda/watch.py", "lambda-url/tandem-foreground/api/agent-chat"),
@@ -154,7 +155,7 @@ class Reader:
         assert re.search(rf"^{re.escape(target)}:", makefile, re.MULTILINE), f"make has no {target}"
         for name in given:
             assert f"$({name})" in makefile or f"$(or $({name})" in makefile, f"make reads no {name}"
-        if target == "deploy":
+        if target in ("deploy", "set"):
             # test_template renders every one of these, and refuses a parameter that is not there.
             line = command.replace("\\\n", " ")
             assert any(f"{Path(document).name}: {line}" == where for where, _ in written_deployments()), command

@@ -15,8 +15,9 @@ class Permissions(unittest.TestCase):
 
     def test_a_function_may_do_what_its_code_does_and_nothing_else(self):
         [index] = sources.indexes()
-        store = {(action, "<Table.Arn>") for action in sources.dynamodb_actions()}
-        store.add(("dynamodb:Query", f"<Table.Arn>/index/{index}"))
+        table = "arn:aws:dynamodb:us-east-1:123456789012:table/<Table>"
+        store = {(action, table) for action in sources.dynamodb_actions()}
+        store.add(("dynamodb:Query", f"{table}/index/{index}"))
         self.assertEqual(set(sources.calls("lambda")), {"Invoke"})
         background = "arn:aws:lambda:us-east-1:123456789012:function:tandem-background"
         every = store | {("lambda:InvokeFunction", background)}

@@ -1,5 +1,6 @@
 """What template.yaml makes under the parameters that the documents and samconfig.toml mention."""
 
+import itertools
 import json
 import re
 import shlex
@@ -8,18 +9,18 @@ import sys
 import tomllib
 import unittest
 from pathlib import Path
-
-from samcli.cli.types import CfnParameterOverridesType
+from unittest import mock
 
 import metrics
 from deployment import TOP
-from stack import Stack, expanded, template
+from stack import PSEUDO, Stack, expanded, template
 
 SIGN_IN = {"OidcIssuer": "https://issuer.example/realm", "OidcAudience": "tandem"}
 TOOLS = Path(sys.executable).parent
 # What a parameter brings, and what it takes away.
 URL = {"ForegroundUrl", "ForegroundUrlPermission", "ForegroundUrlInvokePermission"}
 REST_API = {f"RestApi{part}" for part in ("", "Path", "Method", "Refusal", "Fault", "Deployment", "Stage", "Permission")}
+REST_API_ON_INSTANCES = REST_API - {"RestApiDeployment"} | {"RestApiDeploymentOnInstances"}
 REST_DOMAIN = {"RestApiDomain", "RestApiMapping"}
 UI = {"UiBucket", "UiBucketPolicy", "UiBucketAccess", "UiPaths", "SecurityHeaders", "Distribution"}
 DOMAIN = {"DomainName": "app.example.com", "CertificateArn": "arn:aws:acm:us-east-1:123456789012:certificate/c"}
@@ -50,9 +51,66 @@ class Template(unittest.TestCase):
         for where, words in written:
             parameters = dict(word.split("=", 1) for word in words)
             with self.subTest(where):
-                self.assertEqual(CfnParameterOverridesType().convert(tuple(words), None, None), parameters)
                 resources = self.stack(**parameters).resources
                 self.assertEqual(len({"ForegroundFunction", "ForegroundOnInstances"} & set(resources)), 1)
+
+    def test_the_way_to_production_can_be_walked_in_every_order(self):
+        commands = [(target, env, words) for target, env, words in in_order("docs/deploy.md")]
+        for env in {env for _, env, _ in commands}:
+            (target, _, first), *later = [one for one in commands if one[1] == env]
+            with self.subTest(env=env, first=first):
+                # Nothing is there yet but what samconfig.toml says: who calls must be named here.
+                self.assertEqual(target, "deploy")
+                base = dict(word.split("=", 1) for word in samconfig(env) + first)
+                Stack(self.whole, **base)
+                # A new account has ten concurrent invocations.
+                self.assertEqual(base.get("BackgroundConcurrency", "0"), "0")
+            for before, after in itertools.product([[], *(words for *_, words in later)], [words for *_, words in later]):
+                values = base | dict(word.split("=", 1) for word in before + after)
+                with self.subTest(env=env, before=before, after=after):
+                    Stack(self.whole, **values)
+                    scope = "global" if values.get("Ui") == "true" else "regional"
+                    if values.get("WebAclArn"):
+                        self.assertIn(f":{scope}/", values["WebAclArn"])
+
+    def test_two_stacks_may_stand_beside_one_another(self):
+        named, one = 0, "a-stack-of-mine"
+        with mock.patch.dict(PSEUDO, {"AWS::StackName": one}):
+            for parameters in [{}, {"Ui": "true", "Entrance": "RestApi"}, CAPACITY, {"Entrance": "RestApi", **CAPACITY}]:
+                for name, resource in self.stack(**parameters).resources.items():
+                    for key, value in physical_names(resource):
+                        named += 1
+                        self.assertIn(one, value, f"{name}: {key}")
+                        if resource["Type"].startswith("AWS::CloudFront::"):
+                            self.assertIn("us-east-1", value, f"{name}: {key}")
+        self.assertGreater(named, 10)
+
+    def test_the_rest_api_is_deployed_anew_where_what_it_calls_is_another(self):
+        seen = {}
+        for parameters in ({}, CAPACITY):
+            resources = self.stack(Entrance="RestApi", **parameters).resources
+            called = resources["RestApiMethod"]["Properties"]["Integration"]["Uri"]
+            deployment = resources["RestApiStage"]["Properties"]["DeploymentId"]
+            self.assertIn("RestApiMethod", resources[deployment.strip("<>")]["DependsOn"])
+            seen[called] = deployment
+        self.assertEqual((len(seen), len(set(seen.values()))), (2, 2), seen)
+
+    def test_a_table_that_is_there_takes_the_place_of_the_stacks_own_everywhere(self):
+        stack = self.stack(ExistingTable="restored", **{"Ui": "true"})
+        others = {name: one for name, one in stack.resources.items() if name != "Table"}
+        self.assertIn("Table", stack.resources)
+        self.assertNotIn("<Table", json.dumps([others, stack.outputs]))
+        for function in ("Foreground", "Background", "Sweeper"):
+            variables = others[f"{function}Function"]["Properties"]["Environment"]["Variables"]
+            self.assertEqual(variables["TABLE_NAME"], "restored")
+        allowed = others["StoreAccess"]["Properties"]["PolicyDocument"]["Statement"]
+        table = "arn:aws:dynamodb:us-east-1:123456789012:table/restored"
+        self.assertEqual([one["Resource"] for one in allowed], [table, f"{table}/index/due"])
+        self.assertNotIn("restored", json.dumps([self.stack().resources, self.stack().outputs]))
+
+    def test_a_table_stays_unless_its_stack_never_came_to_be(self):
+        table = self.stack().resources["Table"]
+        self.assertEqual((table["DeletionPolicy"], table["UpdateReplacePolicy"]), ("RetainExceptOnCreate", "Retain"))
 
     def test_every_choice_brings_its_resources_and_no_others(self):
         plain = set(self.stack().resources)
@@ -68,7 +126,7 @@ class Template(unittest.TestCase):
             (own | rest | DOMAIN | FIREWALL, UI | REST_API, URL),
             ({"BedrockModels": "arn:aws:bedrock:us-east-1::foundation-model/m"}, {"ModelAccess"}, set()),
             (CAPACITY, ON_INSTANCES, ON_LAMBDA),
-            (CAPACITY | rest, ON_INSTANCES | REST_API, ON_LAMBDA | URL),
+            (CAPACITY | rest, ON_INSTANCES | REST_API_ON_INSTANCES, ON_LAMBDA | URL),
             ({"AlarmEmail": "ops@example.com"}, {"AlarmSubscription"}, set()),
             ({"Alarms": "false", "AlarmEmail": "ops@example.com"}, set(), alarms),
         ]:
@@ -132,6 +190,16 @@ class Template(unittest.TestCase):
                         headers = resources[name]["Properties"]["ResponseParameters"]
                         self.assertEqual(headers, {"gatewayresponse.header.Access-Control-Allow-Origin": "'*'"})
                         self.assertIn(name, resources["RestApiDeployment"]["DependsOn"])
+
+    def test_whatever_stands_in_front_waits_for_the_foreground(self):
+        resources = self.stack(Ui="true", Entrance="RestApi").resources
+        timeout = resources["ForegroundFunction"]["Properties"]["Timeout"]
+        self.assertGreater(resources["RestApiMethod"]["Properties"]["Integration"]["TimeoutInMillis"], timeout * 1000)
+        config = resources["Distribution"]["Properties"]["DistributionConfig"]
+        [wait] = [one["CustomOriginConfig"]["OriginReadTimeout"] for one in config["Origins"] if one["Id"] == "api"]
+        self.assertGreater(wait, timeout)
+        # More is a quota.
+        self.assertLessEqual(wait, 120)
 
     def test_on_managed_instances_the_functions_are_the_same_but_for_where_they_run(self):
         plain, managed = self.stack().resources, self.stack(InstanceConcurrency="40", **CAPACITY).resources
@@ -249,11 +317,40 @@ class Template(unittest.TestCase):
         for alarm in alarms:
             self.assertEqual(alarm["Properties"]["AlarmActions"], ["<AlarmTopic>"])
 
+    def test_answers_of_500_and_above_ring_whatever_stands_in_front(self):
+        for parameters, want in [
+            ({}, ("AWS/Lambda", "Url5xxCount", "FunctionName", "<ForegroundFunction>")),
+            (CAPACITY, ("AWS/Lambda", "Url5xxCount", "FunctionName", "<ForegroundOnInstances>")),
+            ({"Entrance": "RestApi"}, ("AWS/ApiGateway", "5XXError", "ApiName", "tandem")),
+        ]:
+            resources = self.stack(**parameters).resources
+            alarm = resources["ForegroundFaultsAlarm"]["Properties"]
+            [dimension] = alarm["Dimensions"]
+            self.assertEqual((alarm["Namespace"], alarm["MetricName"], dimension["Name"], dimension["Value"]), want)
+            if "RestApi" in resources:
+                self.assertEqual(resources["RestApi"]["Properties"]["Name"], dimension["Value"])
+
+    def test_the_document_counts_alarms_and_metrics_as_they_are(self):
+        alarms = [one["Properties"] for one in self.stack().resources.values() if one["Type"] == "AWS::CloudWatch::Alarm"]
+        read = [sum("MetricStat" in metric for metric in alarm.get("Metrics", [])) or 1 for alarm in alarms]
+        text = (TOP / "docs/deploy.md").read_text()
+        told = re.search(r"(\d+) alarms, one of which reads (\d+) metrics: (\d+) \* \$0\.10, and (\d+) metrics of the sweeper", text)
+        sweeper = {"Sweeps", "DueRuns", "SweepFaults"}
+        self.assertEqual(tuple(map(int, told.groups())), (len(alarms), max(read), sum(read), len(sweeper & metrics.written())))
+        dollars = sum(read) * 0.10 + len(sweeper) * 0.30
+        further = re.search(r"= \$([\d.]+); and \$0\.30 for each further one that there is something to write of, (\d+) and", text)
+        self.assertEqual((float(further[1]), int(further[2])), (round(dollars, 2), len(metrics.written() - sweeper)))
+
     def test_every_alarm_is_explained(self):
         text = (TOP / "docs/operate.md").read_text()
         for name, resource in template()["Resources"].items():
             if resource["Type"] == "AWS::CloudWatch::Alarm":
                 self.assertIn(f"`{name}`", text)
+        # And what to do is a command, a click, or a way to one.
+        rows = [row.strip("| ").split(" | ") for row in text.splitlines() if re.match(r"\| `\w+Alarm`", row)]
+        self.assertGreater(len(rows), 8)
+        for name, *_, do in rows:
+            self.assertRegex(do, r"`make |\]\(|\*[A-Z][^*]*, [^*]*\*|tandem doctor", name)
 
     def test_what_alarms_and_the_dashboard_read_is_written_and_explained(self):
         resources = self.stack().resources
@@ -279,18 +376,52 @@ class Template(unittest.TestCase):
         self.assertEqual(len(taken), len(body["widgets"]))
 
 
-def written_deployments():
-    """(where, ["Name=value", ...]) of every `make deploy` in the documents, and of every environment of samconfig.toml."""
+def samconfig(name):
+    """What samconfig.toml gives to a new stack of this environment."""
     environments = tomllib.loads((TOP / "samconfig.toml").read_text())
-    of = lambda name: environments[name].get("deploy", {}).get("parameters", {}).get("parameter_overrides", [])
-    for name in environments:
+    return environments[name].get("deploy", {}).get("parameters", {}).get("parameter_overrides", [])
+
+
+def written_deployments():
+    """(where, ["Name=value", ...]) of every `make deploy` and `make set` of the documents, and of samconfig.toml."""
+    for name in tomllib.loads((TOP / "samconfig.toml").read_text()):
         if name != "version":
-            yield f"samconfig.toml: {name}", of(name)
+            yield f"samconfig.toml: {name}", samconfig(name)
     for path in sorted([TOP / "README.md", *TOP.glob("docs/*.md")]):
-        # A line that ends with a backslash goes on.
-        for command in re.findall(r"^\s*(make deploy .*)$", path.read_text().replace("\\\n", " "), re.MULTILINE):
-            words = dict(word.split("=", 1) for word in shlex.split(command)[2:])
-            yield f"{path.name}: {command}", of(words["ENV"]) + shlex.split(words.get("PARAMETERS", ""))
+        for command in written_commands(path):
+            _, env, words = parsed(command)
+            yield f"{path.name}: {command}", samconfig(env) + words
+
+
+def in_order(document):
+    """(target, environment, ["Name=value", ...]) of each of a document's commands that stands in a block."""
+    return [parsed(command) for command in written_commands(TOP / document, inline=False)]
+
+
+def written_commands(path, inline=True):
+    """Each command of a block, where a line that ends with a backslash goes on; and those within a text."""
+    found = re.findall(r"^\s*(make (?:deploy|set) .*)$", path.read_text().replace("\\\n", " "), re.MULTILINE)
+    found += re.findall(r"`(make (?:deploy|set) [^`]*)`", path.read_text()) if inline else []
+    # How any parameter is written.
+    return [command for command in found if "Name=value" not in command]
+
+
+def parsed(command):
+    _, target, *words = shlex.split(command)
+    given = dict(word.split("=", 1) for word in words)
+    return target, given["ENV"], shlex.split(given.get("PARAMETERS", ""))
+
+
+def physical_names(resource):
+    """(property, value) of each name that a resource has in its account, of its own or in its one configuration."""
+    kind, properties = resource["Type"].rpartition("::")[2], resource.get("Properties", {})
+    # What belongs to another resource is named within that.
+    if "RestApiId" in properties:
+        return
+    for part in [properties, *(one for key, one in properties.items() if key == f"{kind}Config")]:
+        for key in ("Name", f"{kind}Name"):
+            if key in part:
+                yield key, part[key]
 
 
 def node():
