@@ -16,6 +16,7 @@ from pathlib import Path
 from unittest import mock
 
 import boto3
+from botocore.exceptions import ClientError, WaiterError
 from moto import mock_aws
 from moto.cloudformation import cloudformation_backends
 
@@ -153,6 +154,28 @@ class Operations(unittest.TestCase):
                     setting.main("tandem", *words)
             with self.assertRaisesRegex(SystemExit, "make deploy comes first"):
                 setting.main("tandem-elsewhere", "LogLevel=DEBUG")
+
+    def test_a_change_that_cannot_be_made_says_why(self):
+        setting = script("set-parameters")
+        event = lambda name, status, why="": {"LogicalResourceId": name, "ResourceStatus": status, "ResourceStatusReason": why}
+        events = [
+            event("tandem", "UPDATE_ROLLBACK_COMPLETE"),
+            event("BackgroundFunction", "UPDATE_FAILED", "fewer than 100 are left"),
+            event("tandem", "UPDATE_IN_PROGRESS"),
+            event("Table", "UPDATE_FAILED", "last week"),
+        ]
+        client = mock.Mock()
+        given = [{"ParameterKey": "BackgroundConcurrency", "ParameterValue": "0"}]
+        client.describe_stacks.return_value = {"Stacks": [{"StackStatus": "UPDATE_COMPLETE", "Parameters": given}]}
+        client.describe_stack_events.return_value = {"StackEvents": events}
+        client.get_waiter.return_value.wait.side_effect = WaiterError("stack_update_complete", "failed", {})
+        with mock.patch.object(setting.deployed.boto3, "client", return_value=client), mock.patch("builtins.print") as said:
+            with self.assertRaisesRegex(SystemExit, "BackgroundFunction: fewer than 100 are left$"):
+                setting.main("tandem", "BackgroundConcurrency=100")
+            nothing = {"Error": {"Code": "ValidationError", "Message": "No updates are to be performed."}}
+            client.update_stack.side_effect = ClientError(nothing, "UpdateStack")
+            setting.main("tandem", "BackgroundConcurrency=0")
+            self.assertIn("has these values already", said.call_args.args[0])
 
     def test_a_new_stack_has_the_environments_parameters_and_one_that_exists_keeps_its_own(self):
         given = ["Alarms=true", "OidcAudience=tandem", "Models=", "UiConnectSources=https://a.example https://b.example"]
