@@ -17,7 +17,7 @@ import http.server
 from pathlib import Path
 
 from deployment import TOP, Process, wait_for
-from test_template import written_deployments
+from written import written_deployments
 
 TANDEM = Path(os.environ.get("TANDEM_BIN", TOP / "target/debug/tandem")).resolve()
 DOCUMENTS = ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "app/README.md", "events/README.md"]

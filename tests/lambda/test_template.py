@@ -3,7 +3,6 @@
 import itertools
 import json
 import re
-import shlex
 import subprocess
 import sys
 import tomllib
@@ -11,9 +10,9 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-import metrics
 from deployment import TOP
-from stack import PSEUDO, Stack, expanded, template
+from stack import PSEUDO, Stack, expanded
+from written import in_order, samconfig, written_deployments
 
 SIGN_IN = {"OidcIssuer": "https://issuer.example/realm", "OidcAudience": "tandem"}
 TOOLS = Path(sys.executable).parent
@@ -73,45 +72,6 @@ class Template(unittest.TestCase):
                     if values.get("WebAclArn"):
                         self.assertIn(f":{scope}/", values["WebAclArn"])
 
-    def test_two_stacks_may_stand_beside_one_another(self):
-        named, one = 0, "a-stack-of-mine"
-        with mock.patch.dict(PSEUDO, {"AWS::StackName": one}):
-            for parameters in [{}, {"Ui": "true", "Entrance": "RestApi"}, CAPACITY, {"Entrance": "RestApi", **CAPACITY}]:
-                for name, resource in self.stack(**parameters).resources.items():
-                    for key, value in physical_names(resource):
-                        named += 1
-                        self.assertIn(one, value, f"{name}: {key}")
-                        if resource["Type"].startswith("AWS::CloudFront::"):
-                            self.assertIn("us-east-1", value, f"{name}: {key}")
-        self.assertGreater(named, 10)
-
-    def test_the_rest_api_is_deployed_anew_where_what_it_calls_is_another(self):
-        seen = {}
-        for parameters in ({}, CAPACITY):
-            resources = self.stack(Entrance="RestApi", **parameters).resources
-            called = resources["RestApiMethod"]["Properties"]["Integration"]["Uri"]
-            deployment = resources["RestApiStage"]["Properties"]["DeploymentId"]
-            self.assertIn("RestApiMethod", resources[deployment.strip("<>")]["DependsOn"])
-            seen[called] = deployment
-        self.assertEqual((len(seen), len(set(seen.values()))), (2, 2), seen)
-
-    def test_a_table_that_is_there_takes_the_place_of_the_stacks_own_everywhere(self):
-        stack = self.stack(ExistingTable="restored", **{"Ui": "true"})
-        others = {name: one for name, one in stack.resources.items() if name != "Table"}
-        self.assertIn("Table", stack.resources)
-        self.assertNotIn("<Table", json.dumps([others, stack.outputs]))
-        for function in ("Foreground", "Background", "Sweeper"):
-            variables = others[f"{function}Function"]["Properties"]["Environment"]["Variables"]
-            self.assertEqual(variables["TABLE_NAME"], "restored")
-        allowed = others["StoreAccess"]["Properties"]["PolicyDocument"]["Statement"]
-        table = "arn:aws:dynamodb:us-east-1:123456789012:table/restored"
-        self.assertEqual([one["Resource"] for one in allowed], [table, f"{table}/index/due"])
-        self.assertNotIn("restored", json.dumps([self.stack().resources, self.stack().outputs]))
-
-    def test_a_table_stays_unless_its_stack_never_came_to_be(self):
-        table = self.stack().resources["Table"]
-        self.assertEqual((table["DeletionPolicy"], table["UpdateReplacePolicy"]), ("RetainExceptOnCreate", "Retain"))
-
     def test_every_choice_brings_its_resources_and_no_others(self):
         plain = set(self.stack().resources)
         alarms = {name for name in self.whole["Resources"] if self.whole["Resources"][name].get("Condition") == "HasAlarms"}
@@ -132,6 +92,35 @@ class Template(unittest.TestCase):
         ]:
             with self.subTest(parameters):
                 self.assertEqual(set(self.stack(**parameters).resources), (plain | more) - less)
+
+    def test_two_stacks_may_stand_beside_one_another(self):
+        named, one = 0, "a-stack-of-mine"
+        with mock.patch.dict(PSEUDO, {"AWS::StackName": one}):
+            for parameters in [{}, {"Ui": "true", "Entrance": "RestApi"}, CAPACITY, {"Entrance": "RestApi", **CAPACITY}]:
+                for name, resource in self.stack(**parameters).resources.items():
+                    for key, value in physical_names(resource):
+                        named += 1
+                        self.assertIn(one, value, f"{name}: {key}")
+                        if resource["Type"].startswith("AWS::CloudFront::"):
+                            self.assertIn("us-east-1", value, f"{name}: {key}")
+        self.assertGreater(named, 10)
+
+    def test_a_table_that_is_there_takes_the_place_of_the_stacks_own_everywhere(self):
+        stack = self.stack(ExistingTable="restored", **{"Ui": "true"})
+        others = {name: one for name, one in stack.resources.items() if name != "Table"}
+        self.assertIn("Table", stack.resources)
+        self.assertNotIn("<Table", json.dumps([others, stack.outputs]))
+        for function in ("Foreground", "Background", "Sweeper"):
+            variables = others[f"{function}Function"]["Properties"]["Environment"]["Variables"]
+            self.assertEqual(variables["TABLE_NAME"], "restored")
+        allowed = others["StoreAccess"]["Properties"]["PolicyDocument"]["Statement"]
+        table = "arn:aws:dynamodb:us-east-1:123456789012:table/restored"
+        self.assertEqual([one["Resource"] for one in allowed], [table, f"{table}/index/due"])
+        self.assertNotIn("restored", json.dumps([self.stack().resources, self.stack().outputs]))
+
+    def test_a_table_stays_unless_its_stack_never_came_to_be(self):
+        table = self.stack().resources["Table"]
+        self.assertEqual((table["DeletionPolicy"], table["UpdateReplacePolicy"]), ("RetainExceptOnCreate", "Retain"))
 
     def test_contradictions_are_refused(self):
         for parameters, why in [
@@ -158,48 +147,6 @@ class Template(unittest.TestCase):
         plain = self.stack().resources["ForegroundFunction"]["Properties"]["Environment"]["Variables"]
         self.assertEqual(plain["DISPATCH_KEYS"], resolve + "<DispatchKeys>:SecretString}}")
         self.assertEqual([plain[name] for name in ("ANTHROPIC_API_KEY", "SMTP_URL")], ["", ""])
-
-    def test_the_address_is_that_of_what_stands_in_front(self):
-        api = "https://<RestApi>.execute-api.us-east-1.amazonaws.com/v1/"
-        for parameters, url in [
-            ({}, "https://ForegroundUrl.FunctionUrl/"),
-            ({"Entrance": "RestApi"}, api),
-            ({"Entrance": "RestApi", **DOMAIN}, "https://app.example.com/"),
-            ({"Ui": "true"}, "https://<Distribution.DomainName>/"),
-            ({"Ui": "true", "Entrance": "RestApi", **DOMAIN}, "https://app.example.com/"),
-        ]:
-            with self.subTest(parameters):
-                self.assertEqual(self.stack(**parameters).outputs["Url"], url)
-
-    def test_pages_of_other_origins_are_answered_once(self):
-        given = {"AllowedOrigins": "https://a.example,https://b.example"}
-        for entrance, at_the_url in [("FunctionUrl", True), ("RestApi", False)]:
-            with self.subTest(entrance):
-                resources = self.stack(Entrance=entrance, **given).resources
-                variables = resources["ForegroundFunction"]["Properties"]["Environment"]["Variables"]
-                own = "" if at_the_url else given["AllowedOrigins"]
-                self.assertEqual(variables["CORS_ALLOWED_ORIGINS"], own)
-                self.assertEqual("ForegroundUrl" in resources, at_the_url)
-                if at_the_url:
-                    cors = resources["ForegroundUrl"]["Properties"]["Cors"]
-                    self.assertEqual(cors["AllowOrigins"], given["AllowedOrigins"].split(","))
-                else:
-                    # Every method comes to the foreground, OPTIONS too; and a refusal of the API itself can be read.
-                    self.assertEqual(resources["RestApiMethod"]["Properties"]["HttpMethod"], "ANY")
-                    for name in ("RestApiRefusal", "RestApiFault"):
-                        headers = resources[name]["Properties"]["ResponseParameters"]
-                        self.assertEqual(headers, {"gatewayresponse.header.Access-Control-Allow-Origin": "'*'"})
-                        self.assertIn(name, resources["RestApiDeployment"]["DependsOn"])
-
-    def test_whatever_stands_in_front_waits_for_the_foreground(self):
-        resources = self.stack(Ui="true", Entrance="RestApi").resources
-        timeout = resources["ForegroundFunction"]["Properties"]["Timeout"]
-        self.assertGreater(resources["RestApiMethod"]["Properties"]["Integration"]["TimeoutInMillis"], timeout * 1000)
-        config = resources["Distribution"]["Properties"]["DistributionConfig"]
-        [wait] = [one["CustomOriginConfig"]["OriginReadTimeout"] for one in config["Origins"] if one["Id"] == "api"]
-        self.assertGreater(wait, timeout)
-        # More is a quota.
-        self.assertLessEqual(wait, 120)
 
     def test_on_managed_instances_the_functions_are_the_same_but_for_where_they_run(self):
         plain, managed = self.stack().resources, self.stack(InstanceConcurrency="40", **CAPACITY).resources
@@ -253,51 +200,6 @@ class Template(unittest.TestCase):
         release = tomllib.loads((TOP / "Cargo.toml").read_text())["profile"]["release"]
         self.assertEqual(release["panic"], "unwind")
 
-    def test_cloudfront_streams_from_either_entrance(self):
-        for entrance, origin in [
-            ("FunctionUrl", ("ForegroundUrl.FunctionUrl", "")),
-            ("RestApi", ("<RestApi>.execute-api.us-east-1.amazonaws.com", "/v1")),
-        ]:
-            resources = self.stack(Ui="true", Entrance=entrance).resources
-            config = resources["Distribution"]["Properties"]["DistributionConfig"]
-            [api] = [one for one in config["Origins"] if one["Id"] == "api"]
-            self.assertEqual((api["DomainName"], api["OriginPath"]), origin)
-            behavior = config["DefaultCacheBehavior"]
-            self.assertEqual((behavior["TargetOriginId"], behavior["Compress"]), ("api", False))
-            others = {one["PathPattern"]: one["TargetOriginId"] for one in config["CacheBehaviors"]}
-            self.assertEqual(others, {"/": "ui", "/app": "ui", "/app/*": "ui"})
-            every = [behavior, *config["CacheBehaviors"]]
-            self.assertTrue(all(one["ResponseHeadersPolicyId"] == "<SecurityHeaders>" for one in every))
-
-    def test_no_endpoint_lies_where_the_user_interface_is(self):
-        paths = json.loads((TOP / "docs/openapi.json").read_text())["paths"]
-        self.assertEqual([path for path in paths if path == "/" or re.match("/app(/|$)", path)], [])
-
-    def test_addresses_of_the_user_interface_lead_to_its_page(self):
-        code = self.stack(Ui="true").resources["UiPaths"]["Properties"]["FunctionCode"]
-        page, front = "/app/index.html", "/app/"
-        for asked, want in [
-            ("/app/", page),
-            ("/app/threads/t-1", page),
-            ("/app/inbox/a.b", page),
-            ("/app/assets/index-a1.js", "/app/assets/index-a1.js"),
-            ("/app/config.json", "/app/config.json"),
-            ("/", front),
-            ("/app", front),
-        ]:
-            script = f"{code}\nconst told = handler({{request: {{uri: {json.dumps(asked)}}}}})\n"
-            script += "console.log(told.uri ?? told.headers.location.value)"
-            told = subprocess.run([node(), "-e", script], capture_output=True, text=True, check=True)
-            self.assertEqual((asked, told.stdout.strip()), (asked, want))
-
-    def test_the_page_keeps_to_its_security_policy(self):
-        headers = self.stack(Ui="true").resources["SecurityHeaders"]["Properties"]["ResponseHeadersPolicyConfig"]
-        policy = headers["SecurityHeadersConfig"]["ContentSecurityPolicy"]["ContentSecurityPolicy"]
-        self.assertIn("script-src 'self';", policy)
-        self.assertIn("connect-src 'self' https://issuer.example ;", policy)
-        scripts = re.findall("<script[^>]*>", (TOP / "app/index.html").read_text())
-        self.assertTrue(all(" src=" in script for script in scripts), scripts)
-
     def test_what_lambda_gives_up_comes_to_the_sweeper(self):
         resources = self.stack().resources
         failures = resources["BackgroundFunctionEventInvokeConfig"]["Properties"]["DestinationConfig"]["OnFailure"]
@@ -311,106 +213,6 @@ class Template(unittest.TestCase):
         timeout = resources["SweeperFunction"]["Properties"]["Timeout"]
         self.assertGreaterEqual(resources["FailedDispatches"]["Properties"]["VisibilityTimeout"], 6 * timeout)
 
-    def test_alarms_tell_somebody(self):
-        alarms = [one for one in self.stack().resources.values() if one["Type"] == "AWS::CloudWatch::Alarm"]
-        self.assertGreater(len(alarms), 8)
-        for alarm in alarms:
-            self.assertEqual(alarm["Properties"]["AlarmActions"], ["<AlarmTopic>"])
-
-    def test_answers_of_500_and_above_ring_whatever_stands_in_front(self):
-        for parameters, want in [
-            ({}, ("AWS/Lambda", "Url5xxCount", "FunctionName", "<ForegroundFunction>")),
-            (CAPACITY, ("AWS/Lambda", "Url5xxCount", "FunctionName", "<ForegroundOnInstances>")),
-            ({"Entrance": "RestApi"}, ("AWS/ApiGateway", "5XXError", "ApiName", "tandem")),
-        ]:
-            resources = self.stack(**parameters).resources
-            alarm = resources["ForegroundFaultsAlarm"]["Properties"]
-            [dimension] = alarm["Dimensions"]
-            self.assertEqual((alarm["Namespace"], alarm["MetricName"], dimension["Name"], dimension["Value"]), want)
-            if "RestApi" in resources:
-                self.assertEqual(resources["RestApi"]["Properties"]["Name"], dimension["Value"])
-
-    def test_the_document_counts_alarms_and_metrics_as_they_are(self):
-        alarms = [one["Properties"] for one in self.stack().resources.values() if one["Type"] == "AWS::CloudWatch::Alarm"]
-        read = [sum("MetricStat" in metric for metric in alarm.get("Metrics", [])) or 1 for alarm in alarms]
-        text = (TOP / "docs/deploy.md").read_text()
-        told = re.search(r"(\d+) alarms, one of which reads (\d+) metrics: (\d+) \* \$0\.10, and (\d+) metrics of the sweeper", text)
-        sweeper = {"Sweeps", "DueRuns", "SweepFaults"}
-        self.assertEqual(tuple(map(int, told.groups())), (len(alarms), max(read), sum(read), len(sweeper & metrics.written())))
-        dollars = sum(read) * 0.10 + len(sweeper) * 0.30
-        further = re.search(r"= \$([\d.]+); and \$0\.30 for each further one that there is something to write of, (\d+) and", text)
-        self.assertEqual((float(further[1]), int(further[2])), (round(dollars, 2), len(metrics.written() - sweeper)))
-
-    def test_every_alarm_is_explained(self):
-        text = (TOP / "docs/operate.md").read_text()
-        for name, resource in template()["Resources"].items():
-            if resource["Type"] == "AWS::CloudWatch::Alarm":
-                self.assertIn(f"`{name}`", text)
-        # And what to do is a command, a click, or a way to one.
-        rows = [row.strip("| ").split(" | ") for row in text.splitlines() if re.match(r"\| `\w+Alarm`", row)]
-        self.assertGreater(len(rows), 8)
-        for name, *_, do in rows:
-            self.assertRegex(do, r"`make |\]\(|\*[A-Z][^*]*, [^*]*\*|tandem doctor", name)
-
-    def test_what_alarms_and_the_dashboard_read_is_written_and_explained(self):
-        resources = self.stack().resources
-        namespace = resources["ForegroundFunction"]["Properties"]["Environment"]["Variables"]["METRICS_NAMESPACE"]
-        self.assertEqual(namespace, "Tandem/tandem")
-        alarms = [one["Properties"] for one in resources.values() if one["Type"] == "AWS::CloudWatch::Alarm"]
-        read = {alarm["MetricName"] for alarm in alarms if alarm.get("Namespace") == namespace}
-        dashboard = json.loads(resources["Dashboard"]["Properties"]["DashboardBody"])
-        shown = [metric for one in dashboard["widgets"] for metric in one["properties"].get("metrics", [])]
-        read |= {metric[1] for metric in shown if metric[0] == namespace}
-        self.assertLessEqual(read, metrics.written())
-        text = (TOP / "docs/operate.md").read_text()
-        self.assertEqual([name for name in metrics.written() if f"`{name}`" not in text], [])
-
-    def test_without_alarms_there_are_no_metrics(self):
-        variables = self.stack(Alarms="false").resources["ForegroundFunction"]["Properties"]["Environment"]["Variables"]
-        self.assertEqual(variables["METRICS_NAMESPACE"], "")
-
-    def test_the_dashboard_is_json(self):
-        stack = self.stack()
-        body = json.loads(stack.resources["Dashboard"]["Properties"]["DashboardBody"])
-        taken = {(one["x"], one["y"]) for one in body["widgets"]}
-        self.assertEqual(len(taken), len(body["widgets"]))
-
-
-def samconfig(name):
-    """What samconfig.toml gives to a new stack of this environment."""
-    environments = tomllib.loads((TOP / "samconfig.toml").read_text())
-    return environments[name].get("deploy", {}).get("parameters", {}).get("parameter_overrides", [])
-
-
-def written_deployments():
-    """(where, ["Name=value", ...]) of every `make deploy` and `make set` of the documents, and of samconfig.toml."""
-    for name in tomllib.loads((TOP / "samconfig.toml").read_text()):
-        if name != "version":
-            yield f"samconfig.toml: {name}", samconfig(name)
-    for path in sorted([TOP / "README.md", *TOP.glob("docs/*.md")]):
-        for command in written_commands(path):
-            _, env, words = parsed(command)
-            yield f"{path.name}: {command}", samconfig(env) + words
-
-
-def in_order(document):
-    """(target, environment, ["Name=value", ...]) of each of a document's commands that stands in a block."""
-    return [parsed(command) for command in written_commands(TOP / document, inline=False)]
-
-
-def written_commands(path, inline=True):
-    """Each command of a block, where a line that ends with a backslash goes on; and those within a text."""
-    found = re.findall(r"^\s*(make (?:deploy|set) .*)$", path.read_text().replace("\\\n", " "), re.MULTILINE)
-    found += re.findall(r"`(make (?:deploy|set) [^`]*)`", path.read_text()) if inline else []
-    # How any parameter is written.
-    return [command for command in found if "Name=value" not in command]
-
-
-def parsed(command):
-    _, target, *words = shlex.split(command)
-    given = dict(word.split("=", 1) for word in words)
-    return target, given["ENV"], shlex.split(given.get("PARAMETERS", ""))
-
 
 def physical_names(resource):
     """(property, value) of each name that a resource has in its account, of its own or in its one configuration."""
@@ -422,11 +224,6 @@ def physical_names(resource):
         for key in ("Name", f"{kind}Name"):
             if key in part:
                 yield key, part[key]
-
-
-def node():
-    found = subprocess.run([TOP / "scripts/node.sh"], capture_output=True, text=True, check=True)
-    return Path(found.stdout.strip().splitlines()[-1]) / "node"
 
 
 if __name__ == "__main__":
