@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use tandem_actions::{ActionError, Call, Effect, Entry, IdempotencyKey, Method as Declared, Once};
 use tandem_protocol::{Caller as Door, Code, Principal, Problem, Run, RunId, RunStatus};
-use tandem_runs::TooMany;
+use tandem_runs::{Runtime, TooMany};
 use tandem_store::{new_id, now_ms};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -57,11 +57,8 @@ pub(crate) async fn call(
         Declared::Post | Declared::Put | Declared::Delete => read(body).await?,
     };
     if entry.effect() == Effect::Checkpointed {
-        let started = runtime.start_action(&principal, door, &name, input, key(&headers)?.as_ref()).await?;
-        if started.fresh {
-            app.runtime.see_off(&started.run, killed_at).await;
-        }
-        return Ok(under_way(&started.run, &name));
+        let asking = Asking { principal: &principal, door, key: key(&headers)?, killed_at };
+        return Ok(accepted(&start(&runtime, &name, input, asking).await?, &name));
     }
     let call = new_call(&app, entry, principal, door, killed_at, key(&headers)?);
     // In a task of its own: disconnecting is not stopping, and must not cut an effect in half.
@@ -116,9 +113,33 @@ pub(crate) struct UnderWay {
     status: RunStatus,
 }
 
-fn under_way(run: &Run, action: &str) -> Response {
-    let body = UnderWay { run_id: run.run_id.clone(), action: action.to_owned(), status: run.status };
-    let mut response = (StatusCode::ACCEPTED, Json(body)).into_response();
+impl UnderWay {
+    pub(crate) fn of(run: &Run, action: &str) -> Self {
+        UnderWay { run_id: run.run_id.clone(), action: action.to_owned(), status: run.status }
+    }
+}
+
+/// Who asks for a long action, through which door.
+pub(crate) struct Asking<'a> {
+    pub(crate) principal: &'a Principal,
+    pub(crate) door: Door,
+    pub(crate) key: Option<IdempotencyKey>,
+    pub(crate) killed_at: Option<Instant>,
+}
+
+/// Starts the run that carries out an action which takes longer than a request; with the key of an earlier call it is
+/// that call's run.
+pub(crate) async fn start(runtime: &Runtime, name: &str, input: Value, asking: Asking<'_>) -> Result<Run, ActionError> {
+    let Asking { principal, door, key, killed_at } = asking;
+    let started = runtime.start_action(principal, door, name, input, key.as_ref()).await?;
+    if started.fresh {
+        runtime.see_off(&started.run, killed_at).await;
+    }
+    Ok(started.run)
+}
+
+fn accepted(run: &Run, action: &str) -> Response {
+    let mut response = (StatusCode::ACCEPTED, Json(UnderWay::of(run, action))).into_response();
     run_headers(&mut response, run);
     if let Ok(place) = HeaderValue::from_str(&format!("/runs/{}", run.run_id)) {
         response.headers_mut().insert(header::LOCATION, place);

@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 use tandem_protocol::{Code, Problem};
 
 use self::server::Server;
-use crate::caller::{Caller, Until};
+use crate::caller::{Caller, Traced, Until};
 use crate::description::{Operation, operation};
 use crate::request::RequestId;
 use crate::{ApiError, App};
@@ -49,6 +49,7 @@ pub(crate) fn about() -> Operation {
 
 pub(crate) async fn serve(
     State(app): State<App>,
+    Traced(runtime): Traced,
     Caller(principal): Caller,
     Until(killed_at): Until,
     Extension(RequestId(request_id)): Extension<RequestId>,
@@ -69,6 +70,7 @@ pub(crate) async fn serve(
         .enforce_origin_validation();
     let own = OWN_MACHINE.iter().map(|origin| (*origin).to_owned());
     config.allowed_origins = own.chain(app.runtime.config().mcp_origins.iter().cloned()).collect();
+    let app = App { runtime, ..app };
     let server = Server::new(app, principal, killed_at, request_id.to_string());
     let service =
         StreamableHttpService::new(move || Ok(server.clone()), Arc::new(NeverSessionManager::default()), config);

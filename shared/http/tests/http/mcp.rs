@@ -5,7 +5,7 @@ use axum::http::{Method, Request};
 use serde_json::{Value, json};
 
 use crate::api::{Answer, Api, request};
-use crate::sample::{api, runs_of};
+use crate::sample::{api, gate, runs_of};
 
 /// Revisions that begin with `initialize`.
 const OLD: [&str; 3] = ["2025-03-26", "2025-06-18", "2025-11-25"];
@@ -342,7 +342,7 @@ async fn where_nobody_can_be_asked_the_call_is_refused_with_a_way_out() {
 #[tokio::test]
 async fn progress_is_told_to_clients_that_want_it() {
     let api = api().await;
-    let params = json!({"name": "tally", "arguments": {"name": "p", "by": 3}, "_meta": {"progressToken": "t"}});
+    let params = json!({"name": "count-aloud", "arguments": {"name": "p", "by": 3}, "_meta": {"progressToken": "t"}});
     for client in [MODERN, Client { version: OLD[1], ..MODERN }] {
         let response = api.raw(client.message("tools/call", params.clone())).await;
         assert_eq!(response.headers()["content-type"], "text/event-stream");
@@ -357,5 +357,43 @@ async fn progress_is_told_to_clients_that_want_it() {
         assert_eq!(before[0]["params"]["progressToken"], "t");
     }
     // Without a token it is one answer in JSON.
-    assert_eq!(MODERN.call(&api, "tally", json!({"name": "p", "by": 2})).await["content"][0]["text"], "2");
+    assert_eq!(MODERN.call(&api, "count-aloud", json!({"name": "p", "by": 2})).await["content"][0]["text"], "2");
+}
+
+#[tokio::test]
+async fn a_long_action_is_a_run_of_its_own_and_a_key_repeats_it() {
+    let api = api().await;
+    let gate = gate("mcp-long");
+    let input = json!({"name": "mcp-long", "by": 3});
+    let call = |client: Client<'static>, input: &Value, key: &str| {
+        let params = json!({"name": "tally", "arguments": input, "_meta": {"tandem/idempotencyKey": key}});
+        let api = &api;
+        async move { client.result(api, "tools/call", params).await }
+    };
+    // Answered while the action has not ended.
+    let result = call(MODERN, &input, "k").await;
+    let under_way = &result["structuredContent"];
+    let run = under_way["runId"].as_str().unwrap_or_else(|| panic!("{result}"));
+    assert_eq!((&result["isError"], &under_way["action"]), (&json!(false), &json!("tally")));
+    let text = result["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains(&format!("GET /runs/{run}/events")), "{text}");
+    gate.add_permits(1);
+    let ended = || async {
+        let path = format!("/runs/{run}/events?wait=20");
+        let page = api.send(request(Method::GET, &path, &[("accept", "application/json")], "")).await;
+        page.body["done"] == true
+    };
+    while !ended().await {
+        tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+    }
+    // The same call through either door, by old clients too, is the same run.
+    for client in [MODERN, Client { version: OLD[1], ..MODERN }] {
+        let again = &call(client, &input, "k").await["structuredContent"];
+        assert_eq!((&again["runId"], &again["status"]), (&json!(run), &json!("completed")));
+    }
+    let http = api.post_once("/api/tally", "k", &input).await;
+    assert_eq!((http.status, &http.body["runId"]), (202, &json!(run)));
+    assert_eq!(runs_of("mcp-long"), 1);
+    assert_eq!(code(&call(MODERN, &json!({"name": "mcp-long", "by": 4}), "k").await), "key_reused");
+    assert_eq!(code(&call(MODERN, &json!({"name": "mcp-long"}), "k").await), "invalid_input");
 }

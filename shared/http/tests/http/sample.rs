@@ -83,6 +83,7 @@ const ACTIONS: &[ActionDef] = &[
     action("take-turns").effect(Effect::Keyed).run(&take_turns),
     action("for-people").effect(Effect::Read).surfaces(Surfaces { mcp: false, ..Surfaces::ALL }).run(&peek),
     action("tally").effect(Effect::Checkpointed).run(&count),
+    action("count-aloud").effect(Effect::Keyed).run(&count_aloud),
     action("for-agents").effect(Effect::Read).surfaces(Surfaces { http: false, ..Surfaces::ALL }).run(&peek),
 ];
 
@@ -175,9 +176,18 @@ async fn call_out(input: Numbered, _: &mut Context) -> Result<i64, ActionError> 
 }
 
 async fn count(input: Numbered, ctx: &mut Context) -> Result<i64, ActionError> {
+    run_and_pass(&input.name).await;
     for done in 1..=input.by {
         ctx.progress("Counting", u64::try_from(done).unwrap(), u64::try_from(input.by).ok());
         ctx.checkpoint(&done).await?;
+    }
+    Ok(input.by)
+}
+
+/// The same within a request.
+async fn count_aloud(input: Numbered, ctx: &mut Context) -> Result<i64, ActionError> {
+    for done in 1..=input.by {
+        ctx.progress("Counting", u64::try_from(done).unwrap(), u64::try_from(input.by).ok());
     }
     Ok(input.by)
 }

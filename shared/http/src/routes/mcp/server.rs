@@ -9,15 +9,15 @@ use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::Value;
 use std::sync::Arc;
-use tandem_actions::{ActionError, Entry, IdempotencyKey};
-use tandem_protocol::{Caller, Principal, Problem, ProgressData};
+use tandem_actions::{ActionError, Effect, Entry, IdempotencyKey};
+use tandem_protocol::{Caller, Principal, Problem, ProgressData, Run};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tracing::Instrument;
 
 use super::approval::{self, Asked, Decision};
 use super::tools;
-use crate::routes::actions::{new_call, problem};
+use crate::routes::actions::{Asking, UnderWay, new_call, problem, start};
 use crate::{ApiError, App};
 
 /// How long a client may take the list for current, in milliseconds: roles and versions change.
@@ -72,6 +72,14 @@ impl Server {
                 Decision::Ask(question) => return Ok(CallToolResponse::InputRequired(*question)),
                 Decision::Refused(error) => return Ok(self.failed(error)),
             };
+        }
+        if entry.effect() == Effect::Checkpointed {
+            let Server { app, principal, killed_at, .. } = self;
+            let asking = Asking { principal, door: Caller::Mcp, key, killed_at: *killed_at };
+            return Ok(match start(&app.runtime, entry.name(), input, asking).await {
+                Ok(run) => under_way(&run, entry.name()).into(),
+                Err(error) => self.failed(problem(error)),
+            });
         }
         Ok(match self.run(entry, input, key, &context).await {
             Ok(output) => done(output).into(),
@@ -172,6 +180,20 @@ impl ServerHandler for Server {
         let entry = registry.get(name).filter(|entry| entry.is_on(Caller::Mcp) && entry.admits(&self.principal));
         entry.map(tools::tool)
     }
+}
+
+/// The run of an action that takes longer than a request, and for models where to look.
+fn under_way(run: &Run, action: &str) -> CallToolResult {
+    let id = &run.run_id;
+    let status = run.status.as_str();
+    let text = format!(
+        "{action} takes longer than a call, so the run {id} carries it out ({status}); nothing needs to be called again. \
+         GET /runs/{id} says how it stands, GET /runs/{id}/events how far it is and what it gives, \
+         POST /runs/{id}/abort stops it."
+    );
+    let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+    result.structured_content = serde_json::to_value(UnderWay::of(run, action)).ok();
+    result
 }
 
 /// A result as data and, for clients that know only text, as text.

@@ -19,7 +19,7 @@ pub(super) fn tool(entry: &Entry) -> Tool {
     }
 }
 
-/// What a result looks like. A long action may answer with the run that goes on, so it promises nothing.
+/// What a result looks like. A long action answers with the run that carries it out, and what it gives comes later.
 fn output_schema(entry: &Entry) -> Option<JsonObject> {
     if entry.effect() == Effect::Checkpointed {
         return None;
