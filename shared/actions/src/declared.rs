@@ -17,8 +17,8 @@ const MAX_DESCRIPTION: usize = 1024;
 const MAX_FIELD: usize = 64;
 /// Longest timeout: a holder's time must hold it.
 const MAX_TIMEOUT: Duration = Duration::from_secs(600);
-/// Longest result that an item of the store holds, in bytes of JSON.
-const MAX_OUTPUT: usize = 350 * 1024;
+/// Longest result, in bytes of JSON: its item must fit into the store, beside what else is in a transaction.
+const MAX_OUTPUT: usize = 195 * 1024;
 
 /// The fault of what is declared, whatever the types are.
 pub(crate) fn check(options: &Options) -> Result<(), String> {

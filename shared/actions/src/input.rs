@@ -18,22 +18,6 @@ pub(crate) fn fit(value: &mut Value, schema: &Value) -> Vec<Fault> {
     faults.list
 }
 
-/// Levels of arrays and objects that an input may have. What is stored around it adds some, and readers of JSON end at
-/// 128.
-const MAX_DEPTH: usize = 64;
-
-/// Whether a value is nested deeper than any input may be.
-pub fn is_too_deep(value: &Value) -> bool {
-    fn deeper(value: &Value, than: usize) -> bool {
-        match value {
-            Value::Array(items) => than == 0 || items.iter().any(|item| deeper(item, than - 1)),
-            Value::Object(fields) => than == 0 || fields.values().any(|field| deeper(field, than - 1)),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
-        }
-    }
-    deeper(value, MAX_DEPTH)
-}
-
 /// Reads an input as its type.
 pub(crate) fn decode<I: DeserializeOwned>(input: Value) -> Result<I, ActionError> {
     serde_path_to_error::deserialize(input).map_err(|error| {

@@ -32,9 +32,9 @@ pub use effect::Effect;
 pub use entry::{Entry, NeedsApproval};
 pub use error::{ActionError, RegistryError};
 pub use handler::Handler;
-pub use input::is_too_deep;
 pub use registry::{Registry, Tool};
 pub use settle::result_of;
 pub use state::State;
+pub use tandem_protocol::is_too_deep;
 /// What action code needs of the store, so that an application depends on this crate alone.
 pub use tandem_store::{Document, List, Page, Scope, Store};

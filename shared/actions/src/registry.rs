@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
-use tandem_protocol::{ActionName, Caller, Fault, Principal};
+use tandem_protocol::{ActionName, Caller, Fault, Principal, is_too_deep};
 use tandem_store::Scope;
 
 use crate::definition::ActionDef;
@@ -157,7 +157,7 @@ impl Registry {
         if !entry.admits(principal) {
             return Err(ActionError::Forbidden);
         }
-        if input::is_too_deep(&input) {
+        if is_too_deep(&input) {
             let fault = Fault { pointer: String::new(), detail: "is nested too deeply: at most 64 levels".into() };
             return Err(ActionError::Invalid(vec![fault]));
         }

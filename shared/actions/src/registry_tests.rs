@@ -118,7 +118,7 @@ fn a_fault_of_a_declaration_names_the_action() {
         (vec![read("a").timeout(Duration::ZERO).run(&find)], "a", "timeout"),
         (vec![read("a").timeout(Duration::from_secs(601)).run(&find)], "a", "timeout"),
         (vec![read("a").max_output(0).run(&find)], "a", "output"),
-        (vec![read("a").max_output(1024 * 1024).run(&find)], "a", "output"),
+        (vec![read("a").max_output(196 * 1024).run(&find)], "a", "output"),
         (vec![read("a").roles(&["admin", " "]).run(&find)], "a", "role"),
         // Descriptions.
         (vec![read("a").run(&undescribed)], "a", "doc comment on its input"),

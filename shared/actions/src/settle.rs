@@ -1,6 +1,7 @@
 //! Settling a call by its effect: what it has done and its outcome are stored together, and the stored one counts.
 
 use serde_json::Value;
+use tandem_protocol::{MAX_DEPTH, is_too_deep};
 use tandem_store::{Commit, Outcome};
 
 use crate::context::{Context, Stopped};
@@ -9,8 +10,6 @@ use crate::redact::redacted;
 use crate::run::{Ended, Job};
 use crate::{ActionError, Effect};
 
-/// Longest result whatever an action says: its item must fit into the store, beside what else is in a transaction.
-const MAX_STORED_OUTPUT: usize = 195 * 1024;
 /// Longest text of a failure, in bytes.
 const MAX_FAILURE: usize = 4096;
 
@@ -28,10 +27,12 @@ pub(crate) async fn settle(job: Job, mut ctx: Context, ended: Ended) -> Result<S
         Some(Stopped::Settled(outcome)) => return Ok(Settled::By(result_of(outcome))),
         None => {}
     }
-    if let Some(failure) = ctx.state.failure.take() {
-        return Err(ActionError::Store(failure));
-    }
     let effect = job.effect();
+    // Elsewhere it has happened, whatever becomes of it here: nobody is to be told to do it again.
+    let happened = effect.is_elsewhere() && matches!(ended, Ended::Returned(Ok(_)));
+    if let Some(failure) = ctx.state.failure.take() {
+        return Ok(Settled::By(unstored(&job, happened, ActionError::Store(failure)).await));
+    }
     let result = match ended {
         Ended::Broken(error) => return Ok(Settled::By(broken(&job, error).await)),
         Ended::Returned(result) => result.and_then(|output| fitting(&job.def.options, output)),
@@ -45,7 +46,9 @@ pub(crate) async fn settle(job: Job, mut ctx: Context, ended: Ended) -> Result<S
         }
         Err(error) if !error.settles() => return Ok(Settled::By(Err(error.clone()))),
         Err(error) => {
-            ctx.state.unit.discard_writes();
+            if !happened {
+                ctx.state.unit.discard_writes();
+            }
             failure(error)
         }
     };
@@ -53,7 +56,7 @@ pub(crate) async fn settle(job: Job, mut ctx: Context, ended: Ended) -> Result<S
         Effect::Read => true,
         // Also a failure depends on what was read; without a place for it nobody stores it.
         Effect::Transactional | Effect::Checkpointed | Effect::Keyed | Effect::External => {
-            job.slot.is_none() && (result.is_err() || !ctx.state.unit.has_writes())
+            job.slot.is_none() && (result.is_err() && !happened || !ctx.state.unit.has_writes())
         }
     };
     if plain {
@@ -77,7 +80,20 @@ pub(crate) async fn settle(job: Job, mut ctx: Context, ended: Ended) -> Result<S
             let text = "It has happened, but what it was to change here has changed in the meantime.";
             Ok(Settled::By(job.fail(ActionError::failed("conflict", text)).await))
         }
-        Err(error) => Ok(Settled::By(job.fail(error).await)),
+        Err(error) => Ok(Settled::By(unstored(&job, happened, error).await)),
+    }
+}
+
+/// What is told where nothing can be committed here.
+async fn unstored(job: &Job, happened: bool, error: ActionError) -> Result<Value, ActionError> {
+    match error {
+        // Where there is a place for its outcome, whoever goes on decides by that.
+        ActionError::Store(_) if happened && job.slot.is_none() => Err(ActionError::Unknown),
+        error if happened && error.settles() => {
+            let text = format!("It has happened, but what it was to change here could not be stored: {error}.");
+            job.fail(ActionError::failed(error.code(), text)).await
+        }
+        error => job.fail(error).await,
     }
 }
 
@@ -115,14 +131,21 @@ async fn keep_late(job: &Job, late: &Outcome, stored: &Outcome) {
     }
 }
 
-/// The result, if it is no longer than it may be.
+/// The result, if it is no longer and no deeper than it may be.
 fn fitting(options: &Options, output: Value) -> Result<Value, ActionError> {
-    let (has, most) = (output.to_string().len(), options.max_output.min(MAX_STORED_OUTPUT));
-    if has <= most {
+    let (has, most) = (output.to_string().len(), options.max_output);
+    let (code, fault) = if has > most {
+        ("output_too_large", format!("has {has} bytes, at most {most} can be returned"))
+    } else if is_too_deep(&output) {
+        ("output_too_deep", format!("is nested too deeply, at most {MAX_DEPTH} levels can be returned"))
+    } else {
         return Ok(output);
-    }
-    let text = format!("The result has {has} bytes, at most {most} can be returned: ask for less at a time.");
-    Err(ActionError::failed("output_too_large", text))
+    };
+    let text = match options.effect.is_elsewhere() {
+        true => format!("It was done, and is not to be done again; only its result cannot be shown: it {fault}."),
+        false => format!("The result {fault}: ask for less at a time."),
+    };
+    Err(ActionError::failed(code, text))
 }
 
 /// The stored form of an error; its text ends with the code in brackets.

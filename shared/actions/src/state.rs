@@ -105,6 +105,7 @@ impl From<StateError> for ActionError {
     fn from(error: StateError) -> Self {
         match error {
             StateError::NoSuchScope(_) => ActionError::failed("no_such_scope", error.to_string()),
+            StateError::TooDeep(_) => ActionError::failed("bad_value", error.to_string()),
             StateError::BadKey { .. } => ActionError::failed("bad_key", error.to_string()),
             StateError::Expired { .. } => ActionError::failed("expired", error.to_string()),
             StateError::TooLarge(text) => ActionError::TooLarge(text),

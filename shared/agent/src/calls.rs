@@ -74,7 +74,8 @@ impl Turn<'_> {
             let stored = self.agent.store.outcome(&slot).await?;
             let outcome = match stored {
                 Some(outcome) => outcome,
-                None if self.effect(&call).may_run_again() => {
+                // Of an action that is not there any more nobody knows what it did.
+                None if self.agent.registry().effect(&call.name).is_some_and(Effect::may_run_again) => {
                     again.push(call);
                     continue;
                 }

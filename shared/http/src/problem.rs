@@ -91,6 +91,7 @@ impl From<StateError> for ApiError {
     fn from(error: StateError) -> Self {
         match error {
             StateError::NoSuchScope(_) => Self::no_scope(),
+            StateError::TooDeep(_) => Self::invalid("", error.to_string()),
             StateError::BadKey { detail, .. } => Self::invalid("path {key}", detail),
             StateError::TooLarge(text) => Self::new(Code::TooLarge, text),
             StateError::Expired { .. } => Self::new(

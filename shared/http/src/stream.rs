@@ -39,6 +39,7 @@ impl From<StateError> for Stop {
         match error {
             StateError::Store(error) => Stop::Failed(error),
             StateError::NoSuchScope(_)
+            | StateError::TooDeep(_)
             | StateError::BadKey { .. }
             | StateError::TooLarge(_)
             | StateError::Expired { .. } => Stop::Over,

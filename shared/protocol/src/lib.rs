@@ -4,6 +4,7 @@
 //! other crate, and the TypeScript types made from it, can share one vocabulary.
 
 mod chunk;
+mod depth;
 mod ids;
 mod message;
 mod principal;
@@ -17,6 +18,7 @@ mod transcript;
 pub use chunk::{
     AttemptData, AttemptReason, CallData, Chunk, ContinueData, FinishReason, HolderKind, ProgressData, StateData, Usage,
 };
+pub use depth::{MAX_DEPTH, is_too_deep};
 pub use ids::{ActionName, IdError, MessageId, RunId, TenantId, ThreadId, ToolCallId, TurnId, UserId};
 pub use message::{Role, UiMessage};
 pub use principal::{Caller, Principal};

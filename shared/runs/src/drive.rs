@@ -203,10 +203,14 @@ impl Runtime {
         transcript: Transcript,
         ending: &Ending,
     ) -> Result<Driven, StoreError> {
-        let known = match log.leave().await {
-            Ok(Rest { next, chunks }) => Some(KnownLog { next, transcript, unstored: chunks }),
-            // What could not be stored is not part of the log; the log says what is.
-            Err(AppendError::TooLarge(_)) => None,
+        let too_large;
+        let (known, ending) = match log.leave().await {
+            Ok(Rest { next, chunks }) => (Some(KnownLog { next, transcript, unstored: chunks }), ending),
+            // What could not be stored is not part of the log; the log says what is, and the end that it is not all.
+            Err(error @ AppendError::TooLarge(_)) => {
+                too_large = Ending::Fail(EndReason::Internal, error.to_string());
+                (None, if matches!(ending, Ending::Fail(..)) { ending } else { &too_large })
+            }
             Err(AppendError::Displaced | AppendError::Closed) => return Ok(Driven::Displaced),
             Err(AppendError::Store(error)) => return Err(error),
         };

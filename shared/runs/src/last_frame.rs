@@ -59,12 +59,14 @@ const MAX_SHOWN: usize = 150 * 1024;
 fn shown_within(call: &ToolCallId, outcome: &Outcome, room: &mut usize) -> Chunk {
     let chunk = shown(call, outcome);
     let size = serde_json::to_vec(&chunk).map_or(usize::MAX, |json| json.len());
-    match room.checked_sub(size) {
-        Some(left) => {
+    match (room.checked_sub(size), outcome) {
+        (Some(left), _) => {
             *room = left;
             chunk
         }
-        None => {
+        // Short, and not to be taken for something that was done.
+        (None, Outcome::Failed(_) | Outcome::Unknown | Outcome::Closed) => chunk,
+        (None, Outcome::Done(_)) => {
             let error_text = "It was done. The result is too long to be shown at the end of a run.".into();
             Chunk::ToolOutputError { tool_call_id: call.clone(), error_text }
         }

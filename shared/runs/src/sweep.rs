@@ -64,13 +64,24 @@ impl Runtime {
             }
         }
         swept.due = due.len();
-        match Box::pin(self.sweep_deleted(deadline)).await {
+        // Side by side: long conversations that are removed are not to keep runs from being recovered.
+        let (recovered, removed) =
+            tokio::join!(Box::pin(self.recover_due(&due, deadline)), Box::pin(self.sweep_deleted(deadline)));
+        swept.recovered += recovered.recovered;
+        swept.failed += recovered.failed;
+        match removed {
             Ok(removed) => swept.removed = removed,
             Err(error) => {
                 swept.failed += 1;
                 tracing::error!(%error, "deleted threads could not be read");
             }
         }
+        Ok(swept)
+    }
+
+    /// Recovers what does not move for a lease.
+    async fn recover_due(&self, due: &[RunId], deadline: Option<Instant>) -> Swept {
+        let mut swept = Swept::default();
         let mut seen: Vec<Run> = Vec::new();
         for (id, read) in due.iter().zip(join_all(due.iter().map(|run| self.0.store.run(run))).await) {
             match read {
@@ -82,7 +93,7 @@ impl Runtime {
             }
         }
         if seen.is_empty() {
-            return Ok(swept);
+            return swept;
         }
         tokio::time::sleep(self.0.config.lease).await;
         let recoveries = futures::stream::iter(seen).map(|run| async move {
@@ -99,7 +110,7 @@ impl Runtime {
                 }
             }
         }
-        Ok(swept)
+        swept
     }
 
     /// Recovers a run that has not moved since it was `seen`.

@@ -105,13 +105,18 @@ impl Runtime {
     /// One pass over the deleted threads: stops what still runs there, and removes those whose time has come. Gives how
     /// many were removed. What is cut off goes on with the next pass.
     pub(crate) async fn sweep_deleted(&self, deadline: Option<Instant>) -> Result<usize, StoreError> {
-        let mut removed = 0;
+        let mut threads = Vec::new();
         for (tenant, id) in self.store().due_threads(now_ms(), PER_PASS).await? {
-            let Some(thread) = self.store().any_thread(&tenant, &id).await? else { continue };
+            threads.extend(self.store().any_thread(&tenant, &id).await?);
+        }
+        // First those that were deleted last: what runs there is to stop, and takes less time than a removal.
+        threads.sort_by_key(|thread| std::cmp::Reverse(thread.deleted_at));
+        let mut removed = 0;
+        for thread in threads {
             match self.remove_deleted(&thread, deadline).await {
                 Ok(done) => removed += usize::from(done),
                 // One thread does not stop the others.
-                Err(error) => tracing::error!(thread = %id, %error, "a deleted thread could not be removed"),
+                Err(error) => tracing::error!(thread = %thread.thread, %error, "a deleted thread could not be removed"),
             }
         }
         Ok(removed)

@@ -296,6 +296,9 @@ async fn what_is_too_large_is_refused_before_it_is_sent() {
     }
     assert!(matches!(mine.commit(&Attached::default()).await, Err(StateError::TooLarge(_))));
     assert!(matches!(mine.put(&inbox(), "", &json!(1)).await, Err(StateError::BadKey { .. })));
+    let nested = |levels: usize| (0..levels).fold(json!(1), |value, _| json!({"in": value}));
+    assert!(matches!(mine.put(&inbox(), "k", &nested(65)).await, Err(StateError::TooDeep(_))));
+    mine.put(&inbox(), "k", &nested(64)).await.unwrap();
     // 90 documents are fine.
     mine.discard_writes();
     for n in 0..tandem_store::MAX_DOCUMENTS {
@@ -313,6 +316,7 @@ async fn two_hundred_parallel_increments_are_all_kept() {
         tokio::spawn(async move {
             let mut pause = Pause::up_to(60);
             let mut tries = 0;
+            let mut line = None;
             loop {
                 tries += 1;
                 let mut mine = unit(&store);
@@ -321,6 +325,9 @@ async fn two_hundred_parallel_increments_are_all_kept() {
                 match mine.commit(&Attached::default()).await.unwrap() {
                     Commit::Committed(_) => return tries,
                     _ => assert!(pause.again().await, "too many lost races"),
+                }
+                if let (None, Some(others)) = (&line, mine.line()) {
+                    line = Some(others.await);
                 }
             }
         })

@@ -73,6 +73,8 @@ async fn a_failure_is_an_outcome_without_writes() {
         ("panic", "internal", "a fault on our side"),
         ("conflict", "conflict", "somebody else"),
         ("long-output", "output_too_large", "at most"),
+        ("deep-output", "output_too_deep", "at most 64 levels"),
+        ("deep-value", "bad_value", "at most 64 levels"),
         ("many-writes", "too_large", "`checkpoint`"),
         ("long-value", "too_large", "`checkpoint`"),
     ]
@@ -93,6 +95,25 @@ async fn a_failure_is_an_outcome_without_writes() {
         let Some(Outcome::Failed(stored)) = app.outcome(&id).await else { panic!("{how} has no outcome") };
         assert!(stored.contains(text) && stored.ends_with(&format!(" [{code}]")), "{stored}");
         assert_eq!(app.value("n").await, None, "{how}");
+    }
+}
+
+#[tokio::test]
+async fn what_has_happened_elsewhere_is_not_told_to_be_done_again() {
+    let app = App::new().await;
+    for (how, code, text, written) in [
+        ("long-output", "output_too_large", "It was done, and is not to be done again", true),
+        ("deep-output", "output_too_deep", "It was done, and is not to be done again", true),
+        ("many-writes", "too_large", "It has happened, but what it was to change here could not be stored", false),
+    ] {
+        for call in [app.tool(how), app.person()] {
+            let error = app.call("deliver", json!({"how": how}), call).await.unwrap_err();
+            assert_eq!(error.code(), code);
+            assert!(error.to_string().starts_with(text), "{error}");
+        }
+        assert!(matches!(app.outcome(how).await, Some(Outcome::Failed(stored)) if stored.starts_with(text)), "{how}");
+        assert_eq!(app.value("n").await.is_some(), written, "{how}");
+        app.forget("n").await;
     }
 }
 

@@ -12,7 +12,7 @@ use tandem_actions::{
 };
 use tandem_embedded::Engine;
 use tandem_protocol::{Caller, Principal, RunId, TenantId, ToolCallId, UserId};
-use tandem_store::{Outcome, Slot, Store};
+use tandem_store::{Attached, Author, Commit, Outcome, Slot, Store};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -133,6 +133,14 @@ impl App {
         (!read.is_null()).then_some(read)
     }
 
+    pub(crate) async fn forget(&self, name: &str) {
+        let principal = self.person().principal;
+        let by = Author { user: principal.user.clone(), caller: Caller::Http, run_id: None };
+        let mut unit = self.store.unit(&principal, by);
+        unit.delete(&scope(), name).await.unwrap();
+        assert!(matches!(unit.commit(&Attached::default()).await.unwrap(), Commit::Committed(_)));
+    }
+
     pub(crate) async fn outcome(&self, id: &str) -> Option<Outcome> {
         self.store.outcome(&slot(id)).await.unwrap()
     }
@@ -168,6 +176,7 @@ const ACTIONS: &[ActionDef] = &[
     action("careless").effect(Effect::Transactional).run(&careless),
     action("derive").effect(Effect::Transactional).run(&derive),
     action("count-up").effect(Effect::Checkpointed).run(&count_up),
+    action("deliver").effect(Effect::External).run(&fail),
     action("call-out").effect(Effect::External).run(&call_out),
     action("ring").effect(Effect::Keyed).run(&ring),
     action("when").effect(Effect::Keyed).run(&when),
@@ -235,13 +244,15 @@ struct Fail {
     how: String,
 }
 
-async fn fail(input: Fail, ctx: &mut Context) -> Result<String, ActionError> {
+async fn fail(input: Fail, ctx: &mut Context) -> Result<Value, ActionError> {
     ctx.state.put(&scope(), "n", &1).await?;
     match input.how.as_str() {
         "refuse" => return Err(ActionError::failed("no_luck", "not with sk-ant-0123456789 today")),
         "panic" => panic!("on purpose"),
         "conflict" => ctx.state.put_at(&scope(), "m", 7, &1).await?,
-        "long-output" => return Ok("x".repeat(181 * 1024)),
+        "long-output" => return Ok(json!("x".repeat(181 * 1024))),
+        "deep-output" => return Ok(deep()),
+        "deep-value" => ctx.state.put(&scope(), "deep", &deep()).await?,
         "many-writes" => {
             for n in 0..90 {
                 ctx.state.put(&scope(), &format!("k{n}"), &n).await?;
@@ -250,7 +261,12 @@ async fn fail(input: Fail, ctx: &mut Context) -> Result<String, ActionError> {
         "long-value" => ctx.state.put(&scope(), "long", &"x".repeat(201 * 1024)).await?,
         _ => {}
     }
-    Ok(String::new())
+    Ok(json!(""))
+}
+
+/// As deep as a value can be sent, and too deep to be read inside of another.
+fn deep() -> Value {
+    (0..120).fold(json!(1), |value, _| json!([value]))
 }
 
 /// Take long.

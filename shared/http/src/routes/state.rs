@@ -10,7 +10,7 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tandem_protocol::{Caller as Door, Code, Principal, Problem};
+use tandem_protocol::{Caller as Door, Code, Principal, Problem, is_too_deep};
 use tandem_store::{Attached, Author, Commit, Document, MAX_VALUE_BYTES, Scope, Snapshot, SnapshotCursor};
 
 use crate::caller::Caller;
@@ -271,6 +271,9 @@ impl Put {
         let mut problem = Problem::new(Code::InvalidInput, "The request has faults; all of them are in `errors`.");
         if value.is_none() {
             problem = problem.at("/value", "is missing");
+        }
+        if value.as_ref().is_some_and(is_too_deep) {
+            problem = problem.at("/value", "is nested too deeply: at most 64 levels of lists and objects");
         }
         if if_rev.as_ref().is_some_and(|rev| rev.as_u64().is_none()) {
             problem =

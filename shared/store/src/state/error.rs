@@ -12,6 +12,9 @@ pub enum StateError {
     /// The key is not one.
     #[error("{key:?} is not a key: {detail}")]
     BadKey { key: String, detail: String },
+    /// Whoever reads the value inside of something else could not read it.
+    #[error("the value of {0:?} is nested too deeply: at most 64 levels of lists and objects can be stored")]
+    TooDeep(String),
     /// More than one commit can hold; the text says what to do.
     #[error("{0}")]
     TooLarge(String),

@@ -12,7 +12,7 @@ use aws_sdk_dynamodb::types::ReturnValue;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tandem_protocol::{Principal, UserId};
+use tandem_protocol::{Principal, UserId, is_too_deep};
 use tokio::time::Instant;
 
 use super::{Scope, StateError};
@@ -108,6 +108,9 @@ impl Store {
         client: &str,
         activity: Option<&Value>,
     ) -> Result<(), StateError> {
+        if activity.is_some_and(is_too_deep) {
+            return Err(StateError::TooDeep("activity".into()));
+        }
         let partition = scope.partition(self, principal).await?;
         let key = keys::presence(&partition, &principal.user, client);
         match activity {

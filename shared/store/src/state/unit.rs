@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use tandem_protocol::Principal;
+use tandem_protocol::{Principal, is_too_deep};
 use tokio::sync::OwnedMutexGuard;
 
 use super::limits::{check_key, check_value};
@@ -88,6 +88,9 @@ impl Unit {
     /// Writes a value, whatever was there. To require what was there, read it first.
     pub async fn put(&mut self, scope: &Scope, key: &str, value: &Value) -> Result<(), StateError> {
         check_key(key)?;
+        if is_too_deep(value) {
+            return Err(StateError::TooDeep(key.to_owned()));
+        }
         let json = value.to_string();
         check_value(key, &json)?;
         let at = self.touch(scope).await?;
