@@ -17,6 +17,8 @@ app: ## the web application, built into app/dist
 	scripts/build-app.sh
 
 check: ## format, lints and the build of everything, the web application too
+	@# First, as the commands below would put a stale Cargo.lock right.
+	$(CARGO) metadata --locked --format-version 1 --filter-platform x86_64-unknown-linux-gnu >/dev/null
 	$(CARGO) fmt --all --check
 	rustfmt --check $(ACTIONS)
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
