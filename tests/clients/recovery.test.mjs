@@ -16,7 +16,7 @@ describe('recovery', { skip: needsBinary, concurrency: true, timeout: 45_000 }, 
     ['across windows', { STREAM_WINDOW_MS: 2000 }],
   ]) {
     it(`a background that is killed is taken over, ${name}, and every word is shown once`, async () => {
-      const system = await serveSplit({ LEASE_MS: 1000, HEARTBEAT_MS: 250, CLAIM_GRACE_MS: 3000, ...constants })
+      const system = await serveSplit({ LEASE_MS: 2000, HEARTBEAT_MS: 250, CLAIM_GRACE_MS: 3000, ...constants })
       try {
         const views = transports.map(transport => open(system, transport))
         const sent = views.map(view => view.send(SCRIPT))

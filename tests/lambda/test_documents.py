@@ -87,7 +87,7 @@ BY_OTHERS = {
     "scripts/test-app.sh": ("Makefile", "scripts/test-app.sh"),
     "npm run format": ("app/package.json", '"format":'),
     "cargo build --release --bin tandem": ("Makefile", "build --release --bins"),
-    "TANDEM_WHOLE_CROWD=1": ("tests/tests/e2e/hostile/full.rs", "TANDEM_WHOLE_CROWD"),
+    "--test e2e whole_crowd": ("tests/tests/e2e/hostile/full.rs", "fn honest_turns_finish_under_the_whole_crowd("),
     "npm run dev": ("app/package.json", '"dev":'),
 }
 

@@ -2,8 +2,9 @@
 //!
 //! Everything here panics where something is not as it must be: that is how a test fails.
 //!
-//! `TANDEM_BIN` names another program than the one that cargo built; `TANDEM_REAL_TIMES=1` adds the test that takes
-//! more than a minute.
+//! `TANDEM_BIN` names another program than the one that cargo built, by its whole path, as tests run in a directory of
+//! their own; `TANDEM_REAL_TIMES=1` makes some tests try more, for minutes. Those that take minutes in any case are
+//! ignored unless `-- --ignored` asks for them, and say so.
 #![allow(clippy::unwrap_used)]
 
 mod api;

@@ -66,7 +66,9 @@ fn outcomes(host: &LambdaHost) -> Vec<Option<Outcome>> {
 #[tokio::test]
 async fn a_function_url_streams_chunks_as_they_are_written() {
     let host = host(front()).await;
-    let url = format!("{}/stream?chunks=4&every_ms=400", host.url("front"));
+    // In milliseconds: far longer than a busy machine takes for one chunk.
+    let every = 1_500;
+    let url = format!("{}/stream?chunks=3&every_ms={every}", host.url("front"));
     let response = reqwest::get(url).await.unwrap();
     let head = (response.status().as_u16(), response.headers()["content-type"].clone());
     assert_eq!(head, (200, "text/event-stream".parse().unwrap()));
@@ -79,9 +81,9 @@ async fn a_function_url_streams_chunks_as_they_are_written() {
         let (number, written) = line.trim_end().split_once(' ').unwrap();
         numbers.push(number.to_owned());
         let late = now - written.parse::<u128>().unwrap();
-        assert!(late < 400, "chunk {number} came {late} ms after it was written");
+        assert!(late < every, "chunk {number} came {late} ms after it was written");
     }
-    assert_eq!(numbers, ["0", "1", "2", "3"]);
+    assert_eq!(numbers, ["0", "1", "2"]);
 }
 
 #[tokio::test]
@@ -239,14 +241,14 @@ async fn a_failed_event_is_tried_again_as_often_as_configured() {
 
 #[tokio::test]
 async fn a_function_that_runs_into_its_deadline_is_killed() {
-    let host = host(Function { timeout: MS(300), ..worker() }).await;
+    let host = host(Function { timeout: MS(3_000), ..worker() }).await;
     let first = answer(&host, &json!({"n": 1})).await;
     let left = first["leftMs"].as_u64().unwrap();
-    assert!((100..=300).contains(&left), "{left} ms left at the start of 300");
+    assert!((1_000..=3_000).contains(&left), "{left} ms left at the start of 3000");
     until("the process is free", || !host.idle("worker").is_empty()).await;
-    let output = invoke(&host, InvocationType::RequestResponse, &json!({"sleep_ms": 5000})).await;
+    let output = invoke(&host, InvocationType::RequestResponse, &json!({"sleep_ms": 20_000})).await;
     let error = String::from_utf8(output.payload.unwrap().into_inner()).unwrap();
-    assert!(output.function_error.is_some() && error.contains("Task timed out after 0.30 seconds"), "{error}");
+    assert!(output.function_error.is_some() && error.contains("Task timed out after 3.00 seconds"), "{error}");
     answer(&host, &json!({"n": 3})).await;
     until("all ended", || !outcomes(&host).contains(&None)).await;
     assert_eq!(outcomes(&host), [Outcome::Answered, Outcome::TimedOut, Outcome::Answered].map(Some));

@@ -1,4 +1,4 @@
-//! What the documents say about the tests is so.
+//! What the documents say about the tests is so, and nothing is left out of them without a word.
 
 use std::path::{Path, PathBuf};
 
@@ -9,14 +9,14 @@ fn top() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-/// Every source file below `dir`, with its path from the top.
+/// Every file of Rust below `dir`, with its path from the top.
 fn sources(dir: &Path, found: &mut Vec<(String, String)>) {
     for entry in std::fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         if path.is_dir() && name != "node_modules" && name != "target" {
             sources(&path, found);
-        } else if name.ends_with(".rs") || name.ends_with(".mjs") {
+        } else if name.ends_with(".rs") {
             let text = std::fs::read_to_string(&path).unwrap();
             found.push((path.strip_prefix(top()).unwrap().to_string_lossy().into_owned(), text));
         }
@@ -42,4 +42,31 @@ fn every_test_that_is_named_for_a_failure_is_there() {
         }
     }
     assert!(named > 50, "{named}");
+}
+
+/// Every other command of cargo would put a stale one right, and whatever looks at it afterwards finds it good.
+#[test]
+fn the_lock_file_is_looked_at_before_anything_else() {
+    let text = |file: &str| std::fs::read_to_string(top().join(file)).unwrap();
+    let (ci, makefile) = (text(".ci/run"), text("Makefile"));
+    assert_eq!(ci.lines().find(|line| line.starts_with("make ")), Some("make check"));
+    let check = makefile.split("\ncheck:").nth(1).unwrap();
+    let first = check.lines().skip(1).find(|line| !line.starts_with("\t@#")).unwrap();
+    assert!(first.contains("$(CARGO) metadata --locked "), "{first}");
+}
+
+/// A test that returns early is reported as passed; one that is ignored is counted as such.
+#[test]
+fn a_test_that_is_not_run_says_so() {
+    let mut files = Vec::new();
+    sources(&top().join("shared"), &mut files);
+    sources(&top().join("tests"), &mut files);
+    for (path, text) in files {
+        for (n, _) in text.match_indices("env::var") {
+            let after: String = text[n..].chars().take(160).filter(|c| !c.is_whitespace()).collect();
+            let condition = after.split_once('{').map(|(condition, then)| (condition.len(), then));
+            let returns = condition.is_some_and(|(length, then)| length < 80 && then.starts_with("return;"));
+            assert!(!returns, "{path} returns where a variable is not set: use #[ignore = \"how to run it\"]");
+        }
+    }
 }

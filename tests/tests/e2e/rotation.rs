@@ -41,7 +41,7 @@ async fn turns(split: &Split, signs: &Keyed, verifies: &Keyed) -> bool {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn while_the_key_of_dispatches_changes_every_turn_goes_its_way() {
-    let split = Split::start(0, 0, &[("CLAIM_GRACE_MS", "2000")]).await;
+    let split = Split::start(0, 0, &[("CLAIM_GRACE_MS", "20000")]).await;
     let steps: [&[&str]; 4] = [&[OLD], &[OLD, NEW], &[NEW, OLD], &[NEW]];
     let mut before = Keyed::start(&split, steps[0]).await;
     for keys in &steps[1..] {

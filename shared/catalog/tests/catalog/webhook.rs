@@ -1,12 +1,14 @@
 //! `notify-webhook` against a server that removes duplicates by their key, as the other side of a keyed effect does.
 
 use std::collections::{BTreeSet, VecDeque};
+use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{Json, State};
 use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use serde_json::{Value, json};
 use tandem_actions::ActionError;
@@ -20,6 +22,8 @@ enum Answer {
     Status(u16),
     /// Takes the text and never answers.
     Silence,
+    /// With this status to the server at this address.
+    Redirect(u16, SocketAddr),
 }
 
 #[derive(Default)]
@@ -28,6 +32,8 @@ struct Seen {
     requests: Vec<(String, Value)>,
     /// The keys of the texts that were taken: each once.
     taken: BTreeSet<String>,
+    /// Requests that were no notification: of another method, or for another path.
+    others: usize,
 }
 
 #[derive(Clone, Default)]
@@ -40,7 +46,8 @@ impl Webhook {
         webhook.0.lock().unwrap().answers.extend(answers);
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/hooks/secret", listener.local_addr().unwrap());
-        let router = Router::new().route("/hooks/secret", post(take)).with_state(webhook.clone());
+        let router = Router::new().route("/hooks/secret", post(take).fallback(other)).fallback(other);
+        let router = router.with_state(webhook.clone());
         tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
         let webhook_timeout = Duration::from_millis(300);
         (webhook, Settings { webhook_url: Some(url), webhook_timeout, ..Settings::default() })
@@ -53,9 +60,19 @@ impl Webhook {
     fn taken(&self) -> usize {
         self.0.lock().unwrap().taken.len()
     }
+
+    /// Every request, also what is no notification.
+    fn asked(&self) -> usize {
+        self.requests() + self.0.lock().unwrap().others
+    }
 }
 
-async fn take(State(webhook): State<Webhook>, headers: HeaderMap, Json(body): Json<Value>) -> StatusCode {
+async fn other(State(webhook): State<Webhook>) -> StatusCode {
+    webhook.0.lock().unwrap().others += 1;
+    StatusCode::OK
+}
+
+async fn take(State(webhook): State<Webhook>, headers: HeaderMap, Json(body): Json<Value>) -> Response {
     let key = headers["idempotency-key"].to_str().unwrap().to_owned();
     let answer = {
         let mut seen = webhook.0.lock().unwrap();
@@ -67,8 +84,12 @@ async fn take(State(webhook): State<Webhook>, headers: HeaderMap, Json(body): Js
         answer
     };
     match answer {
-        Answer::Status(status) => StatusCode::from_u16(status).unwrap(),
+        Answer::Status(status) => StatusCode::from_u16(status).unwrap().into_response(),
         Answer::Silence => std::future::pending().await,
+        Answer::Redirect(status, to) => {
+            let location = format!("http://{to}/hooks/secret");
+            (StatusCode::from_u16(status).unwrap(), [("location", location)]).into_response()
+        }
     }
 }
 
@@ -111,12 +132,29 @@ async fn a_call_that_is_cut_off_runs_again_and_notifies_once() {
 
 #[tokio::test]
 async fn what_does_not_pass_is_told_and_not_repeated() {
-    for status in [400, 401, 404, 302] {
+    for status in [400, 401, 404] {
         let (webhook, settings) = Webhook::start([Answer::Status(status)]).await;
         let error = Inbox::with(&settings).await.call("notify-webhook", text()).await.unwrap_err();
         assert_eq!(error.to_string(), format!("The webhook refused the text with status {status}. [webhook_refused]"));
         assert_eq!(webhook.requests(), 1);
     }
+}
+
+#[tokio::test]
+async fn a_redirect_is_told_and_not_followed() {
+    let (elsewhere, settings) = Webhook::start([]).await;
+    let url = settings.webhook_url.unwrap();
+    let to = url.trim_start_matches("http://").trim_end_matches("/hooks/secret").parse().unwrap();
+    // The first ones would become a GET, the last ones take the text with them.
+    for status in [301, 302, 303, 307, 308] {
+        let (webhook, settings) = Webhook::start([Answer::Redirect(status, to)]).await;
+        let error = Inbox::with(&settings).await.call("notify-webhook", text()).await.unwrap_err();
+        assert_eq!(error.to_string(), format!("The webhook refused the text with status {status}. [webhook_refused]"));
+        assert_eq!((webhook.asked(), elsewhere.asked()), (1, 0), "{status}");
+    }
+    // Who follows would have been seen.
+    reqwest::get(url).await.unwrap();
+    assert_eq!(elsewhere.asked(), 1);
 }
 
 #[tokio::test]

@@ -34,13 +34,14 @@ async fn imported(world: &World) -> usize {
     }
 }
 
-/// Everybody who is dispatched drives for a moment only: the run is handed over again and again.
+/// Everybody who is dispatched drives for a moment only: the run is handed over again and again. The moment suffices for a
+/// slice on a machine that is busy, as three holders in a row that finish none are the end.
 async fn hand_over_until_done(world: &World, mut run: Run) -> Run {
     for _ in 0..40 {
         let claimed = world.runtime.claim(&run.run_id, run.version, HolderKind::Background, false, None).await.unwrap();
         let mut budget = world.runtime.budget(HolderKind::Background, None);
-        budget.soft = tokio::time::Instant::now() + Duration::from_millis(700);
-        budget.hard = budget.soft + Duration::from_millis(300);
+        budget.soft = tokio::time::Instant::now() + Duration::from_secs(3);
+        budget.hard = budget.soft + Duration::from_secs(1);
         match world.runtime.drive(claimed.unwrap(), budget).await {
             Driven::Ended(ended) => return *ended,
             Driven::HandedOver => run = world.store.run(&run.run_id).await.unwrap().unwrap(),
@@ -59,6 +60,7 @@ async fn an_import_that_is_handed_over_ends_with_every_row_once() {
         hand_over_until_done(&other, started.run).await;
         imported(&other).await - 1
     };
+    // Twenty slices and the pauses between them take more than two of these moments.
     let started = import(&world, json!({"count": 400, "delayMs": 400}), None).await.unwrap();
     let run = hand_over_until_done(&world, started.run).await;
     assert_eq!((run.status, run.end_reason), (RunStatus::Completed, Some(EndReason::Completed)));

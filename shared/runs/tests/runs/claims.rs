@@ -1,10 +1,17 @@
 //! Of any number of claimants exactly one gets a run.
 
+use std::time::Duration;
+
 use futures::future::join_all;
 use tandem_protocol::{Chunk, HolderKind};
 use tandem_runs::{Driven, Processed};
 
 use crate::harness::{World, assert_whole, patient, quick};
+
+const ROUNDS: u32 = 50;
+/// How much earlier the background begins, more from round to round: at first the foreground wins, at last the
+/// background, and between they meet.
+const HEAD_START: Duration = Duration::from_micros(500);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_64_claims_at_once_one_wins() {
@@ -26,7 +33,7 @@ async fn of_64_claims_at_once_one_wins() {
 async fn foreground_reclaim_and_background_claim_never_both_hold_a_run() {
     let world = World::new(patient()).await;
     let mut foregrounds = 0;
-    for _ in 0..50 {
+    for round in 0..ROUNDS {
         let run = world.start("one\n\n/list-emails {}\n\ntwo").await;
         let other = world.elsewhere(patient());
         let dispatch = tandem_auth::DispatchKeys::development().sign(&run.run_id, run.version, tandem_store::now_ms());
@@ -35,6 +42,7 @@ async fn foreground_reclaim_and_background_claim_never_both_hold_a_run() {
         let foreground = {
             let (runtime, run) = (world.runtime.clone(), run.clone());
             tokio::spawn(async move {
+                tokio::time::sleep(HEAD_START * round).await;
                 let claimed =
                     runtime.claim(&run.run_id, run.version, HolderKind::Foreground, true, None).await.unwrap();
                 match claimed {
@@ -53,7 +61,8 @@ async fn foreground_reclaim_and_background_claim_never_both_hold_a_run() {
         let attempts = log.iter().filter(|(_, chunk)| matches!(chunk, Chunk::DataAttempt { .. })).count();
         assert_eq!(attempts, 1, "{log:#?}");
     }
-    println!("the foreground won {foregrounds} of 50");
+    println!("the foreground won {foregrounds} of {ROUNDS}");
+    assert!((1..ROUNDS).contains(&foregrounds), "only one side ever won: {foregrounds} of {ROUNDS}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -34,11 +34,8 @@ const CROWDS: [(&str, Option<usize>, usize, bool); 9] = [
 ];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "takes some minutes and 12,000 open files: docs/reliability.md, Under attack, has the commands"]
 async fn honest_turns_finish_under_the_whole_crowd() {
-    if std::env::var_os("TANDEM_WHOLE_CROWD").is_none() {
-        eprintln!("skipped: takes some minutes and 12,000 open files; TANDEM_WHOLE_CROWD=1 runs it");
-        return;
-    }
     let files = getrlimit(Resource::Nofile).maximum;
     setrlimit(Resource::Nofile, Rlimit { current: files, maximum: files }).unwrap();
     assert!(files.is_none_or(|files| files > 12_000), "this system allows {files:?} open files");

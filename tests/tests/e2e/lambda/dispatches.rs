@@ -39,7 +39,7 @@ async fn a_dispatch_that_is_delivered_twice_is_carried_out_once() {
 async fn a_dispatch_that_comes_after_the_foreground_took_the_run_has_no_effect() {
     let deployment = Deployment::start(GRACE).await;
     // While the foreground is at it, and when the run is over.
-    for (late, words) in [(MS(1_000), 60), (SECONDS(4), 5)] {
+    for (late, words) in [(MS(2_500), 150), (SECONDS(6), 5)] {
         let before = deployment.host.invocations(BACKGROUND).len();
         let (run, log) = turn(&deployment, [Delivery::Late(late)], words).await;
         assert_eq!(log.attempts(), ["1 foreground reclaimed"]);
