@@ -41,6 +41,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/.well-known/oauth-protected-resource": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How programs sign in
+         * @description RFC 9728. A 401 names it in `WWW-Authenticate`. There is none where no issuer is set.
+         */
+        get: operations["getResourceMetadata"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/.well-known/oauth-protected-resource/mcp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How MCP clients sign in
+         * @description RFC 9728. A 401 names it in `WWW-Authenticate`. There is none where no issuer is set.
+         */
+        get: operations["getMcpResourceMetadata"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api": {
         parameters: {
             query?: never;
@@ -1587,6 +1627,14 @@ export interface components {
             /** @description True: there was a memory of this name, and this one is in its place. */
             replaced: boolean;
         };
+        /** @description Where tokens for this service come from, and how they are sent. */
+        ResourceMetadata: {
+            /** @description What the tokens are for: the address that is called. */
+            resource: string;
+            /** @description The OpenID Connect issuer. */
+            authorization_servers: string[];
+            bearer_methods_supported: string[];
+        };
         /** @enum {string} */
         Role: "user" | "assistant";
         /**
@@ -2238,6 +2286,74 @@ export interface operations {
                     "application/json": unknown;
                 };
             };
+            500: components["responses"]["internal"];
+        };
+    };
+    getResourceMetadata: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The issuer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "resource": "https://tandem.example.com",
+                     *       "authorization_servers": [
+                     *         "https://issuer.example.com/"
+                     *       ],
+                     *       "bearer_methods_supported": [
+                     *         "header"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ResourceMetadata"];
+                };
+            };
+            404: components["responses"]["not_found"];
+            500: components["responses"]["internal"];
+        };
+    };
+    getMcpResourceMetadata: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The issuer. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "resource": "https://tandem.example.com/mcp",
+                     *       "authorization_servers": [
+                     *         "https://issuer.example.com/"
+                     *       ],
+                     *       "bearer_methods_supported": [
+                     *         "header"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ResourceMetadata"];
+                };
+            };
+            404: components["responses"]["not_found"];
             500: components["responses"]["internal"];
         };
     };

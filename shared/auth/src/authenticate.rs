@@ -21,6 +21,16 @@ pub trait Authenticate: Send + Sync + fmt::Debug {
     fn must_sign_in(&self) -> bool {
         true
     }
+
+    /// Who gives out the tokens; none: they are made by hand.
+    fn issuer(&self) -> Option<&str> {
+        None
+    }
+
+    /// Where clients call this service, where that is set: `https://host`, without a slash at the end.
+    fn public_url(&self) -> Option<&str> {
+        None
+    }
 }
 
 /// Why nobody is let in. The texts are for people and say what to do; they hold nothing of the token.

@@ -67,6 +67,14 @@ impl Authenticate for Oidc {
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         self.authenticate_at(authorization, i64::try_from(since_1970.as_secs()).unwrap_or(i64::MAX)).await
     }
+
+    fn issuer(&self) -> Option<&str> {
+        Some(&self.settings.issuer)
+    }
+
+    fn public_url(&self) -> Option<&str> {
+        self.settings.public_url.as_deref()
+    }
 }
 
 impl From<TokenRefused> for AuthError {

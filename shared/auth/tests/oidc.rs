@@ -18,6 +18,7 @@ fn oidc(issuer: &FakeIssuer) -> Oidc {
         audience: "tandem".into(),
         tenant_claim: None,
         roles_claim: "roles".into(),
+        public_url: None,
     })
     .unwrap()
 }

@@ -9,7 +9,7 @@ use tandem_auth::Authenticate;
 use tandem_runs::Runtime;
 use tokio::time::Instant;
 
-use crate::{ApiError, Cors, Pages, pages, request, routes};
+use crate::{ApiError, Cors, Pages, pages, request, routes, sign_in};
 
 /// What every route shares.
 #[derive(Clone)]
@@ -50,6 +50,7 @@ pub fn router(app: App) -> Router {
         .fallback(|| async { ApiError::not_found("There is no such path; GET /openapi.json lists those that are.") })
         .method_not_allowed_fallback(|| async { ApiError::method_not_allowed() })
         .layer(from_fn_with_state(hosts.pages, pages::check))
+        .layer(from_fn_with_state(app.clone(), sign_in::point))
         .layer(from_fn(request::identify))
         .with_state(app);
     match cors {

@@ -7,8 +7,14 @@ use axum::http::{HeaderName, HeaderValue, Method, Uri};
 use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 
 /// What a page may read of an answer, besides its body.
-const SHOWN: [&str; 5] =
-    ["x-run-id", "x-thread-id", "x-workflow-run-id", "x-workflow-stream-tail-index", "x-request-id"];
+const SHOWN: [&str; 6] = [
+    "x-run-id",
+    "x-thread-id",
+    "x-workflow-run-id",
+    "x-workflow-stream-tail-index",
+    "x-request-id",
+    "www-authenticate",
+];
 
 /// Who answers CORS. Two answers are as good as none: a browser refuses them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -14,6 +14,7 @@ mod query;
 mod request;
 mod route;
 mod routes;
+mod sign_in;
 mod sse;
 mod stream;
 mod tally;

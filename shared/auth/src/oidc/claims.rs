@@ -149,6 +149,7 @@ mod tests {
             audience: "tandem".into(),
             tenant_claim: None,
             roles_claim: "roles".into(),
+            public_url: None,
         }
     }
 

@@ -1,6 +1,9 @@
 //! The OIDC_ variables.
 
+use reqwest::Url;
+
 use crate::config::{ConfigError, set};
+use crate::endpoint::is_trustworthy;
 
 /// Whose tokens are accepted and what they mean.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,10 +17,12 @@ pub struct OidcSettings {
     pub tenant_claim: Option<String>,
     /// The claim with the roles: a list, or one text with spaces between. Without it there are none.
     pub roles_claim: String,
+    /// Where clients call this service, without a slash at the end. `None`: where the request says that it was sent.
+    pub public_url: Option<String>,
 }
 
 impl OidcSettings {
-    /// Reads OIDC_ISSUER, OIDC_AUDIENCE, OIDC_TENANT_CLAIM and OIDC_ROLES_CLAIM; none if neither of the first two is
+    /// Reads OIDC_ISSUER, OIDC_AUDIENCE, OIDC_TENANT_CLAIM, OIDC_ROLES_CLAIM and PUBLIC_URL; none if neither of the first two is
     /// set. A claim is given by name (`org_id`) or, if it begins with `/`, by JSON pointer (`/realm_access/roles`).
     pub fn from_env(lookup: impl Fn(&str) -> Option<String>) -> Result<Option<Self>, ConfigError> {
         let (issuer, audience) = match (set(&lookup, "OIDC_ISSUER"), set(&lookup, "OIDC_AUDIENCE")) {
@@ -43,8 +48,23 @@ impl OidcSettings {
             audience,
             tenant_claim: set(&lookup, "OIDC_TENANT_CLAIM"),
             roles_claim: set(&lookup, "OIDC_ROLES_CLAIM").unwrap_or_else(|| "roles".into()),
+            public_url: set(&lookup, "PUBLIC_URL").map(|url| public_url(&url)).transpose()?,
         }))
     }
+}
+
+/// The address in the form in which paths are put behind it.
+fn public_url(text: &str) -> Result<String, ConfigError> {
+    let url = Url::parse(text).ok().filter(is_trustworthy);
+    let plain = url.filter(|url| url.query().is_none() && url.fragment().is_none());
+    // A header is made of it, between quotes; an address as it is read holds none.
+    plain.map(|url| url.as_str().trim_end_matches('/').to_owned()).ok_or_else(|| {
+        ConfigError::new(
+            "PUBLIC_URL",
+            "must begin with https:// and hold no user name, ? or # (http:// is for loopback only)",
+            "Set it to the address at which clients call this service, for example https://tandem.example.com",
+        )
+    })
 }
 
 #[cfg(test)]
@@ -62,6 +82,7 @@ mod tests {
             audience: "tandem".into(),
             tenant_claim: tenant_claim.map(Into::into),
             roles_claim: roles_claim.into(),
+            public_url: None,
         };
         const ISSUER: (&str, &str) = ("OIDC_ISSUER", " https://issuer.example/ ");
         const AUDIENCE: (&str, &str) = ("OIDC_AUDIENCE", "tandem");
@@ -72,5 +93,24 @@ mod tests {
             read(&[ISSUER, AUDIENCE, ("OIDC_TENANT_CLAIM", "tid"), ("OIDC_ROLES_CLAIM", "/realm_access/roles")]),
             Some(settings(Some("tid"), "/realm_access/roles"))
         );
+        for (url, want) in [
+            ("https://Tandem.example.com/", Some("https://tandem.example.com")),
+            ("https://api.example.com/prod", Some("https://api.example.com/prod")),
+            ("http://127.0.0.1:8787", Some("http://127.0.0.1:8787")),
+            ("https://a.example/\"b", Some("https://a.example/%22b")),
+            ("http://tandem.example.com", None),
+            ("https://me@tandem.example.com", None),
+            ("https://tandem.example.com?a=b", None),
+            ("tandem.example.com", None),
+        ] {
+            let read = OidcSettings::from_env(|name| match name {
+                "OIDC_ISSUER" => Some("https://issuer.example/".into()),
+                "OIDC_AUDIENCE" => Some("tandem".into()),
+                "PUBLIC_URL" => Some(url.to_owned()),
+                _ => None,
+            });
+            let got = read.map(|settings| settings.and_then(|settings| settings.public_url));
+            assert_eq!(got.map_err(|error| error.variable), want.map(|url| Some(url.to_owned())).ok_or("PUBLIC_URL"));
+        }
     }
 }

@@ -10,6 +10,7 @@ pub(crate) mod mcp;
 pub(crate) mod openapi;
 pub(crate) mod presence;
 pub(crate) mod process_run;
+pub(crate) mod resource_metadata;
 pub(crate) mod resume;
 pub(crate) mod runs;
 pub(crate) mod state;
@@ -29,6 +30,10 @@ pub(crate) fn table() -> Vec<Route> {
     vec![
         Route::at("/healthz", Both).get(healthz::show, healthz::about()),
         Route::at("/openapi.json", Both).get(openapi::show, openapi::about()),
+        Route::at("/.well-known/oauth-protected-resource", Foreground)
+            .get(resource_metadata::show, resource_metadata::about_all()),
+        Route::at("/.well-known/oauth-protected-resource/mcp", Foreground)
+            .get(resource_metadata::show, resource_metadata::about_mcp()),
         Route::at("/api", Foreground).get(catalogue::list, catalogue::about()),
         Route::at("/api/agent-chat", Foreground).post(agent_chat::start, agent_chat::about()),
         Route::at("/api/agent-chat/{id}/stream", Foreground).get(resume::stream, resume::about()),

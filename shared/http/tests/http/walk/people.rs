@@ -9,7 +9,7 @@ use tandem_testkit::issuer::{FakeIssuer, SigningKey, b64};
 
 /// The header `Authorization` of each.
 pub(super) struct People {
-    issuer: FakeIssuer,
+    pub(super) issuer: FakeIssuer,
     key: SigningKey,
     pub(super) ann: String,
     /// In ann's tenant.
@@ -38,11 +38,16 @@ impl People {
     }
 
     pub(super) fn door(&self) -> Arc<dyn Authenticate> {
+        self.door_at(None)
+    }
+
+    pub(super) fn door_at(&self, public_url: Option<&str>) -> Arc<dyn Authenticate> {
         let settings = OidcSettings {
             issuer: self.issuer.url.clone(),
             audience: "tandem".into(),
             tenant_claim: None,
             roles_claim: "roles".into(),
+            public_url: public_url.map(Into::into),
         };
         Arc::new(Oidc::new(settings).unwrap())
     }

@@ -72,6 +72,12 @@ pub(super) fn table() -> Vec<Row> {
     vec![
         row("GET /healthz", Nothing, |_| Ask::get("/healthz")),
         row("GET /openapi.json", Nothing, |_| Ask::get("/openapi.json")),
+        row("GET /.well-known/oauth-protected-resource", Nothing, |_| {
+            at_a_host(Ask::get("/.well-known/oauth-protected-resource"))
+        }),
+        row("GET /.well-known/oauth-protected-resource/mcp", Nothing, |_| {
+            at_a_host(Ask::get("/.well-known/oauth-protected-resource/mcp"))
+        }),
         row("POST /_agent-native/agent-chat/_process-run", Dispatches, |it| {
             // Whoever made it up has no key.
             let body = it.dispatch.replace("\"version\":0", "\"version\":1");
@@ -190,6 +196,12 @@ pub(super) fn table() -> Vec<Row> {
         })
         .right(204),
     ]
+}
+
+/// As clients send it, who know where they call.
+fn at_a_host(mut ask: Ask) -> Ask {
+    ask.headers.push(("host", "tandem.example"));
+    ask
 }
 
 /// A call of an action by an MCP client.
