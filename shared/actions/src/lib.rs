@@ -35,6 +35,6 @@ pub use handler::Handler;
 pub use registry::{Registry, Tool};
 pub use settle::result_of;
 pub use state::State;
-pub use tandem_protocol::is_too_deep;
-/// What action code needs of the store, so that an application depends on this crate alone.
+/// What action code needs of other crates, so that an application depends on this one alone.
+pub use tandem_protocol::{Caller, Principal, RunId, TenantId, ThreadId, ToolCallId, TurnId, UserId, is_too_deep};
 pub use tandem_store::{Document, List, Page, Scope, Store};
