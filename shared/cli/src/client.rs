@@ -3,10 +3,12 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use reqwest::header::HeaderValue;
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde_json::Value;
 
-use crate::output::say;
+use crate::output::{BadUsage, say};
+use crate::refusal::Refusal;
 
 /// How long a server may be gone before the client gives up.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -60,7 +62,7 @@ pub(crate) enum Reply {
     Done(Value),
     /// It goes on as a run.
     Accepted(Value),
-    Problem(Value),
+    Refused(Refusal),
 }
 
 /// Tries that are further and further apart, until patience ends.
@@ -94,7 +96,13 @@ pub(crate) struct Client {
 }
 
 impl Client {
+    /// What cannot be sent is refused here: tried later, it would be taken for a server that does not answer.
     pub(crate) fn new(target: Target) -> Result<Self> {
+        url(&target.url).map_err(|must| BadUsage::new(format!("--url {must}")))?;
+        if let Some(token) = &target.token {
+            // Not shown: it is a secret.
+            header(token).map_err(|must| BadUsage::new(format!("--token, or TANDEM_TOKEN, {must}")))?;
+        }
         let http = reqwest::Client::builder().timeout(Duration::from_secs(60)).build()?;
         Ok(Client { http, target })
     }
@@ -121,8 +129,9 @@ impl Client {
                 Ok(response) if response.status().is_success() => {
                     return response.json().await.context("the answer is not JSON");
                 }
-                Ok(response) if passing(response.status()) => problem(response).await,
-                Ok(response) => bail!("{}", problem(response).await),
+                Ok(response) if passing(response.status()) => self.refusal(response).await.to_string(),
+                Ok(response) => return Err(self.refusal(response).await.into()),
+                Err(error) if error.is_builder() => return Err(cannot_be_sent(error)),
                 Err(error) if error.is_connect() && patience.is_zero() => {
                     bail!(
                         "nobody listens at {}; is `make dev` running? --url or TANDEM_URL name another place",
@@ -154,16 +163,15 @@ impl Client {
                     return Ok(if accepted { Reply::Accepted(answer) } else { Reply::Done(answer) });
                 }
                 Ok(response) => {
-                    let status = response.status();
-                    let body: Value = response.json().await.unwrap_or_default();
+                    let refusal = self.refusal(response).await;
                     // A 504 with a code is the answer; without one it is of somebody in between.
-                    let again = body["code"] == "in_progress" || (passing(status) && body["code"] != "timeout");
-                    match again {
-                        true => told(status, &body),
-                        false if body["code"].is_string() => return Ok(Reply::Problem(body)),
-                        false => bail!("{}", told(status, &body)),
+                    let passes = passing(refusal.status) && refusal.code() != "timeout";
+                    if !passes && refusal.code() != "in_progress" {
+                        return Ok(Reply::Refused(refusal));
                     }
+                    refusal.to_string()
                 }
+                Err(error) if error.is_builder() => return Err(cannot_be_sent(error)),
                 Err(error) => format!("{} does not answer ({})", self.target.url, error.without_url()),
             };
             retry.again(&problem).await?;
@@ -194,12 +202,16 @@ impl Client {
         }
     }
 
+    async fn refusal(&self, response: Response) -> Refusal {
+        let status = response.status();
+        let body = response.json().await.unwrap_or_default();
+        Refusal { status, body, signed_in: self.target.token.is_some() }
+    }
+
     /// The flag that leads another command there; nothing for where it goes by itself.
     pub(crate) fn elsewhere(&self) -> String {
-        match self.target.url == HERE || std::env::var_os("TANDEM_URL").is_some() {
-            true => String::new(),
-            false => format!(" --url {}", self.target.url),
-        }
+        let itself = std::env::var("TANDEM_URL").unwrap_or_else(|_| HERE.to_owned());
+        if self.target.url == itself { String::new() } else { format!(" --url {}", self.target.url) }
     }
 
     /// Where the system is.
@@ -239,24 +251,16 @@ pub(crate) fn url(text: &str) -> Result<String, String> {
     }
 }
 
+/// A text that a header can hold.
+pub(crate) fn header(text: &str) -> Result<(), &'static str> {
+    HeaderValue::from_str(text).map(drop).map_err(|_| "must be one line, without control characters")
+}
+
 fn passing(status: StatusCode) -> bool {
     matches!(status.as_u16(), 429 | 502 | 503 | 504)
 }
 
-async fn problem(response: Response) -> String {
-    let status = response.status();
-    told(status, &response.json().await.unwrap_or_default())
-}
-
-/// A refusal in one line.
-pub(crate) fn told(status: StatusCode, body: &Value) -> String {
-    let mut text = match body["detail"].as_str() {
-        Some(detail) => format!("{status}: {detail}"),
-        None => status.to_string(),
-    };
-    for fault in body["errors"].as_array().into_iter().flatten() {
-        let at = fault["pointer"].as_str().unwrap_or_default();
-        text.push_str(&format!(" {at} {}.", fault["detail"].as_str().unwrap_or_default()));
-    }
-    text
+/// No try of this request can be made.
+fn cannot_be_sent(error: reqwest::Error) -> anyhow::Error {
+    BadUsage::new(format!("the request cannot be sent: {:#}", anyhow::Error::from(error.without_url()))).into()
 }

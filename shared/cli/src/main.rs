@@ -1,11 +1,15 @@
 //! The `tandem` program: the whole system on a laptop, its parts as processes, and a client.
 //!
-//! Exit codes: 0 done, 1 the action, the run or the program failed, 2 bad usage. Results go to stdout as JSON, the rest to stderr.
+//! Exit codes: 0 done, 1 the action, the run or the program failed, 2 bad usage,
+//! 130 Ctrl-C while a run was followed. Results go to stdout as JSON, the rest to stderr.
 
 mod client;
 mod commands;
 mod connections;
+mod following;
+mod near;
 mod output;
+mod refusal;
 mod serve;
 mod ui;
 
@@ -13,7 +17,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use commands::{action, approve, background, chat, dev, doctor, dynamodb, foreground, openapi, schema, sweeper, tail};
+use commands::{action, approve, background, chat, dev, doctor, dynamodb, foreground, openapi, schema, stop, sweeper, tail};
 
 /// Tandem: people and an agent work on one application, through the same actions and the same state.
 #[derive(Parser)]
@@ -34,6 +38,7 @@ enum Command {
     Chat(chat::Args),
     Approve(approve::Args),
     Tail(tail::Args),
+    Stop(stop::Args),
     Doctor(doctor::Args),
     Openapi(openapi::Args),
     Schema(schema::Args),
@@ -52,6 +57,7 @@ async fn main() -> ExitCode {
         Command::Chat(args) => chat::run(args).await,
         Command::Approve(args) => approve::run(args).await,
         Command::Tail(args) => tail::run(args).await,
+        Command::Stop(args) => stop::run(args).await,
         Command::Doctor(args) => doctor::run(args).await,
         Command::Openapi(args) => openapi::run(&args),
         Command::Schema(args) => schema::run(&args),

@@ -4,7 +4,8 @@ use std::io::{ErrorKind, Write};
 
 use serde_json::Value;
 
-/// Prints a result in one line. A reader that has gone away, as `head` does, ends the program quietly.
+/// Prints a result in one line. A reader that has gone away, as `head` does, ends the program quietly; a result that
+/// cannot be written anywhere else is lost, and that is a failure.
 pub(crate) fn print(result: &Value) {
     print_text(format_args!("{result}\n"));
 }
@@ -15,10 +16,14 @@ pub(crate) fn print_pretty(result: &Value) {
 }
 
 fn print_text(text: std::fmt::Arguments<'_>) {
-    if let Err(error) = std::io::stdout().write_fmt(text)
-        && error.kind() == ErrorKind::BrokenPipe
-    {
-        std::process::exit(0);
+    let mut stdout = std::io::stdout();
+    match stdout.write_fmt(text).and_then(|()| stdout.flush()) {
+        Ok(()) => {}
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => std::process::exit(0),
+        Err(error) => {
+            say(format_args!("tandem: the result could not be written: {error}"));
+            std::process::exit(1);
+        }
     }
 }
 

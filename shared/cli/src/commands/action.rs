@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use tandem_actions::Described;
 
 use crate::client::Target;
+use crate::near::no_action;
 use crate::output::{print, say};
 
 /// Call an action: `tandem action` lists them, `tandem action <NAME> --help` tells what one takes.
@@ -36,7 +37,7 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     }
     let wanted = command::parse(&actions, &call)?;
     let Some(action) = actions.iter().find(|action| action.name == wanted.action) else {
-        anyhow::bail!("there is no action {:?}", wanted.action);
+        return Err(no_action(&wanted.action, actions.iter().map(|action| action.name.as_str())).into());
     };
     let input = input::assemble(action, &wanted)?;
     let output = ask::call(action, input, wanted.target(target), wanted.key).await?;

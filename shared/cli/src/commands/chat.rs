@@ -1,13 +1,15 @@
 //! `tandem chat`: start a turn and follow it.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Error, Result, anyhow, bail};
 use reqwest::Method;
 use serde_json::{Value, json};
-use tandem_protocol::{Chunk, ToolCall, Transcript};
+use tandem_protocol::{Chunk, Transcript};
 use tandem_store::new_id;
 
 use crate::client::{Client, Target};
+use crate::following::{asks, watch};
 use crate::output::{print, say, write};
+use crate::refusal::Refusal;
 
 /// Start a turn and follow it: the text as it arrives on stderr, the whole message as JSON on stdout.
 #[derive(clap::Args)]
@@ -21,6 +23,9 @@ pub(crate) struct Args {
     /// One of the models that the system offers.
     #[arg(long)]
     model: Option<String>,
+    /// Stop the run that is under way in the conversation, if there is one, for this message.
+    #[arg(long)]
+    interrupt: bool,
     #[command(flatten)]
     target: Target,
 }
@@ -35,34 +40,44 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     if let Some(model) = args.model {
         body["model"] = model.into();
     }
-    let started = client.first(Method::POST, "/api/agent-chat", Some(&body)).await?;
+    if args.interrupt {
+        body["whenBusy"] = "interrupt".into();
+    }
+    let started = client.first(Method::POST, "/api/agent-chat", Some(&body)).await.map_err(|error| busy(&client, error))?;
     let run = started["runId"].as_str().context("the answer names no run")?;
     say(format_args!("{run} in {thread}"));
     follow(&client, run, &thread).await
 }
 
+/// Another run is under way: what is typed then.
+fn busy(client: &Client, error: Error) -> Error {
+    let Some(refusal) = error.downcast_ref::<Refusal>().filter(|refusal| refusal.code() == "thread_busy") else {
+        return error;
+    };
+    let (status, elsewhere) = (refusal.status, client.elsewhere());
+    let Some(active) = refusal.body["activeRunId"].as_str() else { return error };
+    anyhow!(
+        "{status}: the run {active} is under way in the conversation; wait for it, or say it with --interrupt, which stops \
+         that run:\n  tandem tail {active}{elsewhere}\n  tandem stop {active}{elsewhere}"
+    )
+}
+
 /// Follows a run to its end and prints its message; an error unless it has completed.
 pub(crate) async fn follow(client: &Client, run: &str, thread: &str) -> Result<()> {
     let mut transcript = Transcript::default();
-    let status = client
-        .follow(run, None, |_, chunk| {
-            show(chunk);
-            if let Ok(chunk) = serde_json::from_value::<Chunk>(chunk.clone()) {
-                transcript.apply(&chunk);
-            }
-        })
-        .await?;
+    let status = watch(client, run, None, true, |_, chunk| {
+        show(chunk);
+        if let Ok(chunk) = serde_json::from_value::<Chunk>(chunk.clone()) {
+            transcript.apply(&chunk);
+        }
+    })
+    .await?;
     say("");
     let result = json!({"runId": run, "threadId": thread, "status": status, "parts": transcript.ui_parts()});
     print(&result);
     match status.as_str() {
         "completed" => Ok(()),
-        "awaiting_approval" => {
-            let elsewhere = client.elsewhere();
-            let line = |call: &ToolCall| format!("\n  tandem approve {run} {}{elsewhere}  # {}", call.id, call.name);
-            let calls = transcript.awaiting().map(line);
-            bail!("a person must agree first; --refuse refuses:{}", calls.collect::<String>())
-        }
+        "awaiting_approval" => Err(asks(client, run, &transcript, &[])),
         _ => bail!("the run is {status}"),
     }
 }

@@ -10,6 +10,7 @@ pub(crate) mod dynamodb;
 pub(crate) mod foreground;
 pub(crate) mod openapi;
 pub(crate) mod schema;
+pub(crate) mod stop;
 pub(crate) mod sweeper;
 pub(crate) mod tail;
 

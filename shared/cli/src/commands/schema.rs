@@ -1,9 +1,10 @@
 //! `tandem schema`: what an action takes and gives.
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use serde_json::json;
 use tandem_protocol::Caller;
 
+use crate::near::no_action;
 use crate::output::print_pretty;
 
 /// Print what an action takes and gives, as JSON Schema, and what the model is told about it.
@@ -15,9 +16,9 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<()> {
     let registry = tandem_host::registry()?;
-    let names = || registry.entries().map(|entry| entry.name()).collect::<Vec<_>>().join(", ");
+    let names: Vec<&str> = registry.entries().map(|entry| entry.name()).collect();
     let entry = registry.get(&args.action);
-    let entry = entry.ok_or_else(|| anyhow!("there is no action {:?}; there are {}", args.action, names()))?;
+    let entry = entry.ok_or_else(|| no_action(&args.action, names.iter().copied()))?;
     print_pretty(&json!({
         "name": entry.name(),
         "description": entry.description(),

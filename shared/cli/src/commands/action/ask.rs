@@ -8,12 +8,16 @@ use tandem_protocol::Fault;
 use tandem_store::new_id;
 
 use super::faults;
-use crate::client::{ActionCall, Client, Reply, Target};
+use crate::client::{ActionCall, Client, Reply, Target, header};
+use crate::following::watch;
 use crate::output::{BadUsage, say};
 
 /// Calls the action until there is an outcome.
 pub(super) async fn call(action: &Described, mut input: Value, target: Target, key: Option<String>) -> Result<Value> {
     let client = Client::new(target)?;
+    if let Some(key) = &key {
+        header(key).map_err(|must| BadUsage::new(format!("--idempotency-key {must}")))?;
+    }
     // A key makes it safe to send the call again when the connection was lost.
     let key = key.or_else(|| (action.effect != Effect::Read).then(new_id));
     let path = format!("/api/{}", action.name);
@@ -43,16 +47,15 @@ pub(super) async fn call(action: &Described, mut input: Value, target: Target, k
             say(format_args!("{run}"));
             follow(&client, run).await
         }
-        Reply::Problem(problem) => {
-            let faults: Vec<Fault> = serde_json::from_value(problem["errors"].clone()).unwrap_or_default();
-            let (detail, code) = (problem["detail"].as_str().unwrap_or("no reason was given"), &problem["code"]);
-            if *code == "invalid_input" && !faults.is_empty() {
+        Reply::Refused(refusal) => {
+            let faults: Vec<Fault> = serde_json::from_value(refusal.body["errors"].clone()).unwrap_or_default();
+            if refusal.code() == "invalid_input" && !faults.is_empty() {
                 return Err(BadUsage::new(faults::lines(action, &input, &faults)).into());
             }
-            if let Some(key) = key.filter(|_| matches!(code.as_str(), Some("timeout" | "in_progress"))) {
+            if let Some(key) = key.filter(|_| matches!(refusal.code(), "timeout" | "in_progress")) {
                 say(format_args!("To ask for the same call again: --idempotency-key {key}"));
             }
-            bail!("{detail}")
+            Err(refusal.into())
         }
     }
 }
@@ -60,16 +63,13 @@ pub(super) async fn call(action: &Described, mut input: Value, target: Target, k
 /// Shows how far a long call is, until it has ended, and gives its result. The run goes on without this program.
 async fn follow(client: &Client, run: &str) -> Result<Value> {
     let mut output = None;
-    let status = client
-        .follow(run, None, |_, chunk| match chunk["type"].as_str().unwrap_or_default() {
-            "data-progress" => say(progress(&chunk["data"])),
-            "tool-output-available" => output = Some(Ok(chunk["output"].clone())),
-            "tool-output-error" | "error" => {
-                output = Some(Err(chunk["errorText"].as_str().unwrap_or_default().to_owned()))
-            }
-            _ => {}
-        })
-        .await?;
+    let status = watch(client, run, None, true, |_, chunk| match chunk["type"].as_str().unwrap_or_default() {
+        "data-progress" => say(progress(&chunk["data"])),
+        "tool-output-available" => output = Some(Ok(chunk["output"].clone())),
+        "tool-output-error" | "error" => output = Some(Err(chunk["errorText"].as_str().unwrap_or_default().to_owned())),
+        _ => {}
+    })
+    .await?;
     match output {
         Some(Ok(output)) if status == "completed" => Ok(output),
         Some(Err(text)) => bail!("{text}"),

@@ -50,12 +50,14 @@ fn read(actions: &[Described], words: &[String]) -> Result<Wanted, clap::Error> 
     let program = std::iter::once("tandem action".to_owned());
     let matches = root(actions).try_get_matches_from(program.chain(words.iter().cloned()))?;
     let Some((name, matches)) = matches.subcommand() else { return Ok(Wanted::default()) };
+    let Some(action) = actions.iter().find(|action| action.name == name) else {
+        return Ok(Wanted { action: name.to_owned(), ..Wanted::default() });
+    };
     let text = |id: &str| matches.get_one::<String>(id).cloned();
-    let action = actions.iter().find(|action| action.name == name);
     Ok(Wanted {
         action: name.to_owned(),
         input: text(INPUT),
-        fields: action.map(|action| given(action, matches)).unwrap_or_default(),
+        fields: given(action, matches),
         key: text(KEY),
         url: text(URL),
         token: text(TOKEN),
@@ -76,7 +78,9 @@ pub(super) fn target_of(before: Target, call: &[String]) -> Target {
 
 fn root(actions: &[Described]) -> Command {
     let commands = actions.iter().map(command);
-    Command::new("action").bin_name("tandem action").subcommand_required(true).subcommands(commands)
+    let root = Command::new("action").bin_name("tandem action").subcommand_required(true).subcommands(commands);
+    // An unknown name is told with those that there are, which clap does not name.
+    root.allow_external_subcommands(true)
 }
 
 fn command(action: &Described) -> Command {

@@ -5,9 +5,7 @@ use tandem_actions::Described;
 use tandem_protocol::Fault;
 
 use super::command::{Flag, flags};
-
-/// How alike a wrong and a right word must be for the right one to be suggested.
-const LIKE: f64 = 0.75;
+use crate::near;
 
 /// One line for each fault.
 pub(super) fn lines(action: &Described, input: &Value, faults: &[Fault]) -> String {
@@ -31,9 +29,7 @@ fn line(flags: &[Flag<'_>], input: &Value, Fault { pointer, detail }: &Fault) ->
 /// The choice that was meant, perhaps.
 fn near(flag: &Flag<'_>, value: Option<&Value>) -> String {
     let Some(Value::String(text)) = value else { return String::new() };
-    let choices = flag.choices();
-    let like = |choice: &&str| strsim::jaro_winkler(&text.to_lowercase(), &choice.to_lowercase());
-    match choices.into_iter().max_by(|a, b| like(a).total_cmp(&like(b))).filter(|best| like(best) > LIKE) {
+    match near::near(text, flag.choices().into_iter()).first() {
         Some(best) if best != text => format!("; did you mean {best}?"),
         _ => String::new(),
     }

@@ -10,7 +10,8 @@ use serde_json::Value;
 use tandem_auth::is_loopback_url;
 
 use super::report::Report;
-use crate::client::{Client, told};
+use crate::client::Client;
+use crate::refusal::told;
 
 /// How long one answer may take.
 const PATIENCE: Duration = Duration::from_secs(20);

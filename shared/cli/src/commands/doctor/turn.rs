@@ -8,7 +8,8 @@ use tandem_store::new_id;
 
 use super::connection::{Health, send};
 use super::report::Report;
-use crate::client::{Client, told};
+use crate::client::Client;
+use crate::refusal::told;
 
 /// What the scripted model says: a second of words.
 const SCRIPT: &str = "@say 20 every 50ms";
