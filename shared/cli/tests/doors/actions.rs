@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tandem_actions::{ActionDef, ActionError, Context, Effect, Method, Scope, Surfaces, action};
+use tandem_actions::{ActionDef, Approval, ActionError, Context, Effect, Method, Scope, Surfaces, action};
 
 /// The same function by both ways in which HTTP brings an input.
 pub(crate) const ACTIONS: &[ActionDef] = &[
@@ -12,6 +12,7 @@ pub(crate) const ACTIONS: &[ActionDef] = &[
     action("probe-get").effect(Effect::Read).method(Method::Get).run(&probe),
     action("add-up").effect(Effect::Transactional).run(&add_up),
     action("refuse").effect(Effect::Transactional).run(&refuse),
+    action("ask-first").effect(Effect::Read).approval(Approval::Always).run(&who),
     action("not-here").effect(Effect::Read).surfaces(Surfaces { cli: false, ..Surfaces::ALL }).run(&refuse),
     action("only-here").effect(Effect::Read).surfaces(Surfaces { http: false, ..Surfaces::ALL }).run(&who),
 ];

@@ -6,6 +6,8 @@
 mod actions;
 mod door;
 mod program;
+mod refusals;
+mod runs;
 mod server;
 mod table;
 

@@ -10,8 +10,19 @@ use crate::server::Server;
 
 /// Exit code, stdout and stderr of `tandem action ARGS`.
 async fn run(url: &str, args: &[&str], stdin: &str) -> (i32, String, String) {
+    tandem(url, &[&["action"], args].concat(), stdin).await
+}
+
+/// `tandem ARGS` for the system at `url`.
+pub(crate) fn command(url: &str, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tandem"));
-    command.arg("action").args(args).env_clear().env("TANDEM_URL", url).kill_on_drop(true);
+    command.args(args).env_clear().env("TANDEM_URL", url).kill_on_drop(true);
+    command
+}
+
+/// Exit code, stdout and stderr of `tandem ARGS`.
+pub(crate) async fn tandem(url: &str, args: &[&str], stdin: &str) -> (i32, String, String) {
+    let mut command = command(url, args);
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut pipe = child.stdin.take().unwrap();
     // Most calls read nothing.
@@ -44,15 +55,16 @@ async fn results_are_on_stdout_and_the_exit_code_says_how_it_went() {
         (&["probe", &place], "", 0, "{\"place\":{\"x\":1,\"y\":2.5},\"least\":0}\n", ""),
         (&["probe-get", &place, "--on"], "", 0, "{\"on\":true,\"place\":{\"x\":1,\"y\":2.5},\"least\":0}\n", ""),
         (&["only-here"], "", 0, "\"cli\"\n", ""),
-        (&["refuse"], "", 1, "", "Not today. [no_luck]"),
-        (&["not-here"], "", 2, "", "not-here"),
+        (&["refuse"], "", 1, "", "tandem: 422 Unprocessable Entity: Not today. [no_luck]\n"),
+        (&["not-here"], "", 2, "", "there is no action \"not-here\""),
         (&["add-up", "--by", "x"], "", 2, "", "--sum-name is missing\n--by must be a whole number, not a text\n"),
         (&["probe", "--mode", "vary-slow"], "", 2, "", "did you mean very-slow?"),
         (&["probe", "--moda", "fast"], "", 2, "", "'--mode'"),
-        (&["prob"], "", 2, "", "'probe'"),
+        (&["prob"], "", 2, "", "there is no action \"prob\"; did you mean probe or probe-get? There are: probe, probe-get, add-up,"),
+        (&["xyz", "--on"], "", 2, "", "there is no action \"xyz\". There are: probe, "),
         (&["probe", "--place", "@/no/such/file"], "", 2, "", "/no/such/file cannot be read"),
         (&["probe", "[1]", "--on"], "", 2, "", "must be a JSON object"),
-        (&["--token", "nobody"], "", 1, "", "401"),
+        (&["--token", "nobody"], "", 1, "", "; give another one with --token or TANDEM_TOKEN\n"),
         (&["probe", "--url", "http://127.0.0.1:1"], "", 1, "", "nobody listens"),
     ] {
         let (got, stdout, stderr) = run(url, args, stdin).await;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use reqwest::Client;
+use serde_json::{Value, json};
 use tandem_actions::Registry;
 use tandem_agent::{Agent, Limits};
 use tandem_auth::{DevPrincipals, DispatchKeys};
@@ -37,5 +38,15 @@ impl Server {
         let url = format!("http://{}", listener.local_addr().unwrap());
         tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
         Server { url, http: Client::builder().no_proxy().build().unwrap() }
+    }
+
+    /// Starts a turn and does not follow it; gives its run.
+    pub(crate) async fn starts(&self, thread: &str, says: &str) -> String {
+        let request = self.http.post(format!("{}/api/agent-chat", self.url)).header("accept", "application/json");
+        let part = json!({"type": "text", "text": says});
+        let id: String = says.chars().filter(|c| c.is_ascii_alphanumeric()).collect();
+        let body = json!({"id": thread, "messages": [{"id": id, "role": "user", "parts": [part]}]});
+        let started: Value = request.json(&body).send().await.unwrap().json().await.unwrap();
+        started["runId"].as_str().unwrap_or_else(|| panic!("{started}")).to_owned()
     }
 }

@@ -63,7 +63,6 @@ fn flags_are_the_fields_in_kebab_case() {
 #[test]
 fn mistakes_are_told_with_what_was_meant() {
     for (line, says) in [
-        ("read-emails", "'read-email'"),
         ("read-email --email e-1", "'--email-id'"),
         ("read-email --url nowhere", "http://"),
         ("read-email {} {}", "unexpected argument"),
@@ -72,6 +71,12 @@ fn mistakes_are_told_with_what_was_meant() {
         assert!(error.to_string().contains(says), "{line}: {error}");
         assert_eq!(error.exit_code(), 2);
     }
+}
+
+#[test]
+fn an_unknown_action_is_not_read() {
+    let wanted = parsed("read-emails --email e-1").unwrap();
+    assert_eq!((wanted.action.as_str(), wanted.fields.len()), ("read-emails", 0));
 }
 
 #[test]
