@@ -91,7 +91,9 @@ pub(crate) async fn goes_on_as(client: &Client, run: &str) -> Result<String> {
     }
     let state = client.first(Method::GET, &format!("/threads/{thread}"), None).await?;
     if state["awaitingRunId"] != run {
-        return Err(anyhow!("the run asked a person, and waits for no answer any more: it was stopped, or the conversation went on"));
+        return Err(anyhow!(
+            "the run asked a person, and waits for no answer any more: it was stopped, or the conversation went on"
+        ));
     }
     let answered = state["answered"].as_array().into_iter().flatten();
     let answered: Vec<&str> = answered.filter_map(|call| call["toolCallId"].as_str()).collect();

@@ -17,7 +17,9 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use commands::{action, approve, background, chat, dev, doctor, dynamodb, foreground, openapi, schema, stop, sweeper, tail};
+use commands::{
+    action, approve, background, chat, dev, doctor, dynamodb, foreground, openapi, schema, stop, sweeper, tail,
+};
 
 /// Tandem: people and an agent work on one application, through the same actions and the same state.
 #[derive(Parser)]

@@ -43,7 +43,8 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     if args.interrupt {
         body["whenBusy"] = "interrupt".into();
     }
-    let started = client.first(Method::POST, "/api/agent-chat", Some(&body)).await.map_err(|error| busy(&client, error))?;
+    let started =
+        client.first(Method::POST, "/api/agent-chat", Some(&body)).await.map_err(|error| busy(&client, error))?;
     let run = started["runId"].as_str().context("the answer names no run")?;
     say(format_args!("{run} in {thread}"));
     follow(&client, run, &thread).await

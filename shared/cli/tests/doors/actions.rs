@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tandem_actions::{ActionDef, Approval, ActionError, Context, Effect, Method, Scope, Surfaces, action};
+use tandem_actions::{ActionDef, ActionError, Approval, Context, Effect, Method, Scope, Surfaces, action};
 
 /// The same function by both ways in which HTTP brings an input.
 pub(crate) const ACTIONS: &[ActionDef] = &[

@@ -102,8 +102,7 @@ async fn ctrl_c_leaves_the_run_going_and_says_how_to_come_back() {
     let server = Server::start().await;
     let run = server.starts("t-kept", "@say 400 every 50ms").await;
     for args in [&["tail", &run][..], &["chat", "@say 400 every 50ms"]] {
-        let mut child =
-            command(&server.url, args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = command(&server.url, args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (mut out, mut err) = (child.stdout.take().unwrap(), BufReader::new(child.stderr.take().unwrap()));
         // It is on its way.
         let mut seen = String::new();
