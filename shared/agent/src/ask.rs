@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use futures::StreamExt;
-use serde_json::{Value, json};
-use tandem_actions::is_too_deep;
+use serde_json::json;
 use tandem_model::{Event, Model, ModelError, Request};
-use tandem_protocol::{Chunk, FinishReason, ToolCallId, Usage};
+use tandem_protocol::{Chunk, FinishReason, Usage};
 use tokio::time::Instant;
 use tracing::field::Empty;
 use tracing::{Instrument, Span};
 
 use crate::Stop;
+use crate::answer::{Answer, Block, CUT, OpenCall, TOO_MANY, legal};
 use crate::overflow::{Fitting, LeftOut, TooLong};
 use crate::turn::{Turn, calls_of, model_failed};
 
@@ -215,77 +215,6 @@ impl Turn<'_> {
     }
 }
 
-const CUT: &str =
-    "The arguments are incomplete: the output limit was reached. Nothing was run. Call again with shorter arguments.";
-const TOO_MANY: &str = "Too many calls in one step. Nothing was run. Call again in the next step.";
-
-/// What has arrived of an answer.
-#[derive(Default)]
-struct Answer {
-    block: Option<Block>,
-    calls: Vec<OpenCall>,
-}
-
-struct Block {
-    id: String,
-    reasoning: bool,
-}
-
-struct OpenCall {
-    index: u32,
-    id: ToolCallId,
-    name: String,
-    json: String,
-    ended: bool,
-}
-
-impl Answer {
-    /// What ends the open block.
-    fn close_block(&mut self) -> Option<Chunk> {
-        let Block { id, reasoning } = self.block.take()?;
-        Some(if reasoning { Chunk::ReasoningEnd { id, provider_metadata: None } } else { Chunk::TextEnd { id } })
-    }
-
-    fn call(&mut self, index: u32) -> Option<&mut OpenCall> {
-        self.calls.iter_mut().rev().find(|call| call.index == index && !call.ended)
-    }
-}
-
-impl OpenCall {
-    /// No arguments at all mean an empty object; anything else must be one.
-    fn complete(&self) -> Chunk {
-        let text = if self.json.trim().is_empty() { "{}" } else { &self.json };
-        match serde_json::from_str::<Value>(text) {
-            Ok(Value::Null) => self.available(json!({})),
-            // Stored, it could not be read again.
-            Ok(input) if is_too_deep(&input) => self.refused("The arguments are nested too deeply. Nothing was run."),
-            Ok(input @ Value::Object(_)) => self.available(input),
-            Ok(_) => self.refused("The arguments must be a JSON object. Nothing was run."),
-            Err(error) => self.refused(&format!("The arguments are not valid JSON ({error}). Nothing was run.")),
-        }
-    }
-
-    fn available(&self, input: Value) -> Chunk {
-        Chunk::ToolInputAvailable { tool_call_id: self.id.clone(), tool_name: self.name.clone(), input }
-    }
-
-    fn refused(&self, text: &str) -> Chunk {
-        Chunk::ToolInputError {
-            tool_call_id: self.id.clone(),
-            tool_name: self.name.clone(),
-            input: Value::String(self.json.clone()),
-            error_text: text.into(),
-        }
-    }
-}
-
-/// A tool name that every provider accepts in a history: models invent others.
-fn legal(name: &str) -> String {
-    let clean = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
-    let name: String = name.chars().take(64).map(clean).collect();
-    if name.is_empty() { "unnamed".into() } else { name }
-}
-
 /// A request to a model, by the names that OpenTelemetry has for generative AI.
 fn span_of(model: &dyn Model, request: &Request) -> Span {
     let (provider, id) = model.name().split_once('/').unwrap_or((model.name(), model.name()));
@@ -312,21 +241,4 @@ fn pause(retry: u32, asked: Option<Duration>) -> Duration {
     let spread = u64::try_from(tandem_store::now_ms()).unwrap_or(0) % 100;
     let own = own + own * u32::try_from(spread).unwrap_or(0) / 200;
     asked.map_or(own, |asked| asked.max(own))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_that_a_model_invents_is_legal_in_a_history() {
-        let long = "x".repeat(100);
-        for name in ["brain</x>", "", " ", "a b", "größe", "look.it.up", "\u{0}", &long] {
-            let legal = legal(name);
-            assert!((1..=64).contains(&legal.len()), "{name:?} became {legal:?}");
-            let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-            assert!(legal.chars().all(fits), "{name:?} became {legal:?}");
-        }
-        assert_eq!(legal("list-emails_2"), "list-emails_2");
-    }
 }

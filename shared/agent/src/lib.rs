@@ -4,6 +4,7 @@
 //! what the log says so far, and a time until which it may begin new things.
 
 mod action;
+mod answer;
 mod approvals;
 mod ask;
 mod calls;
