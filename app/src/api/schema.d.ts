@@ -2222,6 +2222,8 @@ export interface components {
         RetryAfter: number;
         /** @description How to sign in. */
         Authenticate: string;
+        /** @description Where the run is. */
+        Location: string;
         /** @description The run. */
         RunId: string;
         /** @description Its thread; none where the run carries out an action. */
@@ -2545,6 +2547,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_input.invalid_request"];
             401: components["responses"]["unauthenticated"];
+            403: components["responses"]["forbidden"];
             404: components["responses"]["not_found"];
             409: components["responses"]["conflict.thread_busy"];
             410: components["responses"]["expired"];
@@ -2643,6 +2646,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             413: components["responses"]["too_large"];
             422: components["responses"]["action_failed"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
             504: components["responses"]["timeout"];
@@ -2678,6 +2682,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             413: components["responses"]["too_large"];
             422: components["responses"]["action_failed"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
             504: components["responses"]["timeout"];
@@ -2709,6 +2714,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             413: components["responses"]["too_large"];
             422: components["responses"]["action_failed"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
             504: components["responses"]["timeout"];
@@ -2742,6 +2748,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             413: components["responses"]["too_large"];
             422: components["responses"]["action_failed"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
             504: components["responses"]["timeout"];
@@ -2781,6 +2788,7 @@ export interface operations {
             409: components["responses"]["conflict.in_progress"];
             413: components["responses"]["too_large"];
             422: components["responses"]["action_failed.key_reused"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
             504: components["responses"]["timeout"];
@@ -2820,6 +2828,7 @@ export interface operations {
             409: components["responses"]["conflict.in_progress"];
             413: components["responses"]["too_large"];
             422: components["responses"]["action_failed.key_reused"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
             504: components["responses"]["timeout"];
@@ -2859,6 +2868,7 @@ export interface operations {
             409: components["responses"]["conflict.in_progress.outcome_unknown"];
             413: components["responses"]["too_large"];
             422: components["responses"]["action_failed.key_reused"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
             504: components["responses"]["timeout"];
@@ -2898,6 +2908,7 @@ export interface operations {
             409: components["responses"]["conflict.in_progress"];
             413: components["responses"]["too_large"];
             422: components["responses"]["action_failed.key_reused"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
             504: components["responses"]["timeout"];
@@ -2937,6 +2948,7 @@ export interface operations {
             409: components["responses"]["conflict.in_progress"];
             413: components["responses"]["too_large"];
             422: components["responses"]["action_failed.key_reused"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
             504: components["responses"]["timeout"];
@@ -2976,6 +2988,7 @@ export interface operations {
             409: components["responses"]["conflict.in_progress"];
             413: components["responses"]["too_large"];
             422: components["responses"]["action_failed.key_reused"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
             504: components["responses"]["timeout"];
@@ -3015,6 +3028,7 @@ export interface operations {
             409: components["responses"]["conflict.in_progress"];
             413: components["responses"]["too_large"];
             422: components["responses"]["action_failed.key_reused"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
             504: components["responses"]["timeout"];
@@ -3043,6 +3057,9 @@ export interface operations {
             202: {
                 headers: {
                     "x-request-id": components["headers"]["RequestId"];
+                    location: components["headers"]["Location"];
+                    "x-run-id": components["headers"]["RunId"];
+                    "x-workflow-run-id": components["headers"]["RunId"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3054,6 +3071,7 @@ export interface operations {
             409: components["responses"]["conflict.in_progress"];
             413: components["responses"]["too_large"];
             422: components["responses"]["action_failed.key_reused"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
             504: components["responses"]["timeout"];
@@ -3093,6 +3111,7 @@ export interface operations {
             409: components["responses"]["conflict.in_progress.outcome_unknown"];
             413: components["responses"]["too_large"];
             422: components["responses"]["action_failed.key_reused"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
             504: components["responses"]["timeout"];
@@ -3132,6 +3151,7 @@ export interface operations {
             409: components["responses"]["conflict.in_progress"];
             413: components["responses"]["too_large"];
             422: components["responses"]["action_failed.key_reused"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
             504: components["responses"]["timeout"];
@@ -3167,6 +3187,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             413: components["responses"]["too_large"];
             422: components["responses"]["action_failed"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
             504: components["responses"]["timeout"];
@@ -3206,6 +3227,7 @@ export interface operations {
             409: components["responses"]["conflict.in_progress"];
             413: components["responses"]["too_large"];
             422: components["responses"]["action_failed.key_reused"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
             504: components["responses"]["timeout"];
@@ -3234,6 +3256,7 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             413: components["responses"]["too_large"];
             422: components["responses"]["action_failed"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
             504: components["responses"]["timeout"];
@@ -3273,6 +3296,7 @@ export interface operations {
             409: components["responses"]["conflict.in_progress"];
             413: components["responses"]["too_large"];
             422: components["responses"]["action_failed.key_reused"];
+            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
             504: components["responses"]["timeout"];
@@ -3604,7 +3628,6 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             404: components["responses"]["not_found"];
             410: components["responses"]["expired"];
-            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
         };
@@ -4191,6 +4214,27 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Your conversation of this id, as it is: it was begun before. */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "threadId": "01a2b3c4",
+                     *       "title": "Pilot at Northwind",
+                     *       "owner": "ann",
+                     *       "shared": false,
+                     *       "archived": false,
+                     *       "messages": 2,
+                     *       "createdAt": 1756900000000
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Thread"];
+                };
+            };
             /** @description The conversation, without messages. */
             201: {
                 headers: {
@@ -4380,7 +4424,6 @@ export interface operations {
             400: components["responses"]["invalid_input.invalid_request"];
             401: components["responses"]["unauthenticated"];
             404: components["responses"]["not_found"];
-            429: components["responses"]["throttled"];
             500: components["responses"]["internal"];
             503: components["responses"]["store_unavailable"];
         };

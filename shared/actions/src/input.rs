@@ -117,6 +117,13 @@ impl Faults {
 
     fn number(&mut self, value: &Value, schema: &Map<String, Value>) {
         let Value::Number(number) = value else { return };
+        if let Some((least, most)) = schema.get("format").and_then(Value::as_str).and_then(bounds)
+            && let Some(whole) = number.as_i64().map(i128::from).or(number.as_u64().map(i128::from))
+            && !(least..=most).contains(&whole)
+        {
+            let (text, bound) = if whole < least { ("at least", least) } else { ("at most", most) };
+            return self.add(format!("must be {text} {bound}"));
+        }
         // Bounds are small; a number that a float cannot hold exactly is still on the right side of them.
         let bound = |keyword: &str| schema.get(keyword).and_then(Value::as_f64);
         let Some(number) = number.as_f64() else { return };
@@ -147,7 +154,13 @@ impl Faults {
         let Some(pattern) = schema.get("pattern").and_then(Value::as_str) else { return };
         // The registry has compiled it, or refused it.
         if compiled(pattern).is_ok_and(|compiled| !compiled.is_match(text)) {
-            self.add(format!("must match {pattern}"));
+            // An expression explains nothing to most people.
+            let examples = schema.get("examples").and_then(Value::as_array).into_iter().flatten();
+            let examples: Vec<&str> = examples.filter_map(Value::as_str).collect();
+            self.add(match &examples[..] {
+                [] => format!("{MUST_MATCH}{pattern}"),
+                examples => format!("must look like {}", examples.join(" or ")),
+            });
         }
     }
 
@@ -178,6 +191,31 @@ impl Faults {
             }
         }
     }
+}
+
+/// Puts a type's own words for a text that it refuses in the place of a bare pattern.
+pub(crate) fn tell(faults: &mut [Fault], own: ActionError) {
+    let ActionError::Invalid(own) = own else { return };
+    for Fault { pointer, detail } in own {
+        let bare = faults.iter_mut().find(|fault| fault.pointer == pointer && fault.detail.starts_with(MUST_MATCH));
+        if let Some(fault) = bare {
+            fault.detail = detail;
+        }
+    }
+}
+
+const MUST_MATCH: &str = "must match ";
+
+/// The numbers that a type of Rust's holds, by the name that its schema gives as the format. Those of smaller ones are in
+/// the schema.
+fn bounds(format: &str) -> Option<(i128, i128)> {
+    Some(match format {
+        "int32" => (i32::MIN.into(), i32::MAX.into()),
+        "uint32" => (0, u32::MAX.into()),
+        "int64" | "int" => (i64::MIN.into(), i64::MAX.into()),
+        "uint64" | "uint" => (0, u64::MAX.into()),
+        _ => return None,
+    })
 }
 
 /// The types that a schema allows; none: all.

@@ -143,6 +143,10 @@ fn every_keyword_that_is_published_is_checked() {
         "code": {"type": "string", "pattern": "^[a-z]+$"},
         "pair": {"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}], "minItems": 2, "maxItems": 2},
         "set": {"type": "array", "items": {"type": "integer"}, "uniqueItems": true},
+        "id": {"type": "string", "pattern": "^e-[1-9]$", "examples": ["e-1"]},
+        "n": {"type": "integer", "format": "int32"},
+        "size": {"type": ["integer", "null"], "format": "uint32"},
+        "at": {"type": "integer", "format": "int64"},
     }});
     for (input, want) in [
         (json!({"code": "abc", "pair": [1.0, "x"], "set": [1, 2]}), vec![]),
@@ -152,6 +156,17 @@ fn every_keyword_that_is_published_is_checked() {
             json!({"pair": ["1", 2]}),
             vec!["/pair/0 must be a whole number, not a text", "/pair/1 must be a text, not 2"],
         ),
+        (json!({"id": "1"}), vec!["/id must look like e-1"]),
+        (json!({"n": i32::MAX, "size": u32::MAX, "at": i64::MAX}), vec![]),
+        (
+            json!({"n": 5_000_000_000_i64, "size": -1, "at": u64::MAX}),
+            vec![
+                "/n must be at most 2147483647",
+                "/size must be at least 0",
+                "/at must be at most 9223372036854775807",
+            ],
+        ),
+        (json!({"n": -2_147_483_649_i64}), vec!["/n must be at least -2147483648"]),
         (json!({"set": [1, 2, 1.0]}), vec!["/set/2 is there twice"]),
     ] {
         let mut value = input.clone();

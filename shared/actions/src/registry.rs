@@ -163,8 +163,11 @@ impl Registry {
         }
         let mut input = input;
         whole(&mut input);
-        let faults = input::fit(&mut input, entry.input_schema());
+        let mut faults = input::fit(&mut input, entry.input_schema());
         if !faults.is_empty() {
+            if let Err(own) = entry.def.handler.check(input) {
+                input::tell(&mut faults, own);
+            }
             return Err(ActionError::Invalid(faults));
         }
         entry.def.handler.check(input.clone())?;

@@ -6,9 +6,11 @@ use std::time::Duration;
 use axum::body::Body;
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
+use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use serde_path_to_error::Segment;
+use tandem_actions::Form;
 use tandem_protocol::{Code, Problem};
 
 use crate::ApiError;
@@ -45,13 +47,19 @@ async fn read_all(mut body: Body, most: usize) -> Result<Bytes, ApiError> {
     Ok(bytes.freeze())
 }
 
-/// Reads a JSON object; a fault has the place where it is. serde alone would take an array for a struct, field after field.
-pub(crate) fn object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
+/// Reads a JSON object; all faults come at once, each with its place. serde alone would take an array for a struct, field
+/// after field, and stop at the first fault.
+pub(crate) fn object<T: DeserializeOwned + JsonSchema + 'static>(bytes: &[u8]) -> Result<T, ApiError> {
     let object: Map<String, Value> = serde_json::from_slice(bytes).map_err(|error| {
         let problem = Problem::new(Code::InvalidRequest, "The body must be a JSON object.");
         ApiError(Box::new(problem.at("", error.to_string())))
     })?;
-    serde_path_to_error::deserialize(Value::Object(object)).map_err(|error| {
+    let mut object = Value::Object(object);
+    let faults = Form::of::<T>().fit(&mut object);
+    if !faults.is_empty() {
+        return Err(ApiError::faults(faults));
+    }
+    serde_path_to_error::deserialize(object).map_err(|error| {
         let pointer: String = error.path().iter().map(step).collect();
         ApiError::invalid(&pointer, error.into_inner().to_string())
     })
@@ -71,24 +79,46 @@ mod tests {
     use super::*;
     use serde::Deserialize;
 
-    #[derive(Debug, Deserialize)]
+    /// A name that has no space in it.
+    #[derive(Debug, Deserialize, JsonSchema)]
+    #[serde(try_from = "String")]
+    #[schemars(with = "String", extend("pattern" = "^[^ ]*$"))]
+    struct Word;
+
+    impl TryFrom<String> for Word {
+        type Error = &'static str;
+
+        fn try_from(text: String) -> Result<Self, Self::Error> {
+            if text.contains(' ') { Err("must be one word") } else { Ok(Word) }
+        }
+    }
+
+    #[derive(Debug, Deserialize, JsonSchema)]
     #[serde(deny_unknown_fields)]
     #[allow(dead_code)]
     struct Asked {
         list: Vec<u32>,
+        word: Option<Word>,
     }
 
     #[test]
-    fn a_fault_has_a_pointer() {
-        for (body, pointer) in [
-            (r#"{"list": [1, "two"]}"#, "/list/1"),
-            (r#"{"a/b.c~d": 1}"#, "/a~1b.c~0d"),
-            ("{}", ""),
-            ("[[1]]", ""),
-            ("{", ""),
+    fn all_faults_come_at_once_with_their_places() {
+        for (body, want) in [
+            (r#"{"list": [1, "two"]}"#, &["/list/1 must be a whole number, not a text"][..]),
+            (r#"{"list": [5000000000]}"#, &["/list/0 must be at most 4294967295"]),
+            (r#"{"a/b.c~d": 1}"#, &["/list is missing", "/a~1b.c~0d is not a known field; known are: list, word"]),
+            (r#"{"list": 1, "word": 2}"#, &["/list must be a list, not 1", "/word must be a text, not 2"]),
+            (r#"{"list": [], "word": "a b"}"#, &["/word must be one word"]),
+            ("{}", &["/list is missing"]),
         ] {
             let ApiError(problem) = object::<Asked>(body.as_bytes()).unwrap_err();
-            assert_eq!(problem.errors[0].pointer, pointer, "{body}: {}", problem.errors[0].detail);
+            let told: Vec<_> =
+                problem.errors.iter().map(|fault| format!("{} {}", fault.pointer, fault.detail)).collect();
+            assert_eq!((problem.code, told), (Code::InvalidInput, want.iter().map(|it| (*it).to_owned()).collect()));
+        }
+        for body in ["[[1]]", "{"] {
+            let ApiError(problem) = object::<Asked>(body.as_bytes()).unwrap_err();
+            assert_eq!((problem.code, problem.errors[0].pointer.as_str()), (Code::InvalidRequest, ""), "{body}");
         }
     }
 }

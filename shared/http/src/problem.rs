@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use tandem_protocol::{Code, Problem};
+use tandem_protocol::{Code, Fault, Problem};
 use tandem_runs::{AbortError, NotAdmitted, StartError, ThreadError, TooMany};
 use tandem_store::{StateError, StoreError};
 
@@ -23,6 +23,12 @@ impl ApiError {
     pub fn invalid(pointer: &str, detail: impl Into<String>) -> Self {
         let problem = Problem::new(Code::InvalidInput, "The request has a fault.").at(pointer, detail);
         ApiError(Box::new(problem))
+    }
+
+    /// Faults of the input, each with its place.
+    pub(crate) fn faults(faults: Vec<Fault>) -> Self {
+        let problem = Problem::new(Code::InvalidInput, "The request has faults; all of them are in `errors`.");
+        ApiError(Box::new(Problem { errors: faults, ..problem }))
     }
 
     pub fn not_found(detail: &str) -> Self {

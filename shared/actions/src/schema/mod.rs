@@ -19,7 +19,12 @@ pub(crate) struct Schemas {
 }
 
 pub(crate) fn of<I: JsonSchema, O: JsonSchema>() -> Schemas {
-    Schemas { input: schema::<I>(Contract::Deserialize), output: schema::<O>(Contract::Serialize) }
+    Schemas { input: input::<I>(), output: schema::<O>(Contract::Serialize) }
+}
+
+/// The schema of what is read as `T`.
+pub(crate) fn input<T: JsonSchema>() -> Value {
+    schema::<T>(Contract::Deserialize)
 }
 
 fn schema<T: JsonSchema>(contract: Contract) -> Value {

@@ -54,11 +54,17 @@ fn operation(entry: &Entry, parts: &mut Parts) -> Value {
             ("200", "What the action gives.", output)
         }
     };
+    let mut headers = json!({"x-request-id": {"$ref": "#/components/headers/RequestId"}});
+    if entry.effect() == Effect::Checkpointed {
+        for (name, header) in [("location", "Location"), ("x-run-id", "RunId"), ("x-workflow-run-id", "RunId")] {
+            headers[name] = json!({"$ref": format!("#/components/headers/{header}")});
+        }
+    }
     responses.insert(
         status.into(),
         json!({
             "description": text,
-            "headers": {"x-request-id": {"$ref": "#/components/headers/RequestId"}},
+            "headers": headers,
             "content": {"application/json": {"schema": schema}},
         }),
     );
@@ -83,6 +89,7 @@ fn codes(entry: &Entry) -> Vec<Code> {
         Code::InvalidRequest,
         Code::InvalidInput,
         Code::Unauthenticated,
+        Code::Throttled,
         Code::TooLarge,
         Code::ActionFailed,
         Code::Internal,

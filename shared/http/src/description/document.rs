@@ -89,6 +89,7 @@ fn headers() -> Value {
         "RequestId": header("Names the request in the logs.", true, "string"),
         "RetryAfter": header("Seconds to wait before trying again.", false, "integer"),
         "Authenticate": header("How to sign in.", true, "string"),
+        "Location": header("Where the run is.", true, "string"),
         "RunId": header("The run.", true, "string"),
         "ThreadId": header("Its thread; none where the run carries out an action.", false, "string"),
     })
@@ -140,7 +141,8 @@ fn described(path: &str, about: &Operation, parts: &mut Parts) -> Value {
 fn codes(path: &str, about: &Operation) -> Vec<Code> {
     let mut codes = Vec::new();
     if !about.is_public {
-        codes.extend([Code::Unauthenticated, Code::Throttled, Code::StoreUnavailable]);
+        codes.extend([Code::Unauthenticated, Code::StoreUnavailable]);
+        codes.extend((!about.is_always_open).then_some(Code::Throttled));
     }
     if about.query.is_some() || about.body.is_some() {
         codes.extend([Code::InvalidRequest, Code::InvalidInput]);

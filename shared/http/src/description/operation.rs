@@ -16,6 +16,8 @@ pub(crate) struct Operation {
     pub(super) summary: &'static str,
     pub(super) note: &'static str,
     pub(super) is_public: bool,
+    /// No limit of requests keeps anybody from it.
+    pub(super) is_always_open: bool,
     pub(super) query: Option<SchemaOf>,
     /// Optional ones: name, text.
     pub(super) headers: Vec<Header>,
@@ -81,6 +83,7 @@ pub(crate) fn operation(id: &'static str, tag: &'static str, summary: &'static s
         summary,
         note: "",
         is_public: false,
+        is_always_open: false,
         query: None,
         headers: Vec::new(),
         body: None,
@@ -99,6 +102,11 @@ impl Operation {
     /// Needs no signing in.
     pub(crate) fn public(self) -> Self {
         Operation { is_public: true, ..self }
+    }
+
+    /// Whoever is signed in is never asked to wait.
+    pub(crate) fn always_open(self) -> Self {
+        Operation { is_always_open: true, ..self }
     }
 
     /// The fields of `T`, with their doc comments, are the parameters of the query.

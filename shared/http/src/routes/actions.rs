@@ -22,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use crate::caller::{Caller, Through, Traced, Until};
+use crate::query::is_added;
 use crate::sse::run_headers;
 use crate::{ApiError, App};
 
@@ -53,7 +54,7 @@ pub(crate) async fn call(
         return Err(Refusal::Method(entry.method()));
     }
     let input = match entry.method() {
-        Declared::Get => registry.read_text(&name, &arguments(&uri)?),
+        Declared::Get => registry.read_text(&name, &arguments(&uri, entry)?),
         Declared::Post | Declared::Put | Declared::Delete => read(body).await?,
     };
     if entry.effect() == Effect::Checkpointed {
@@ -157,9 +158,11 @@ fn fits(declared: Declared, method: &Method) -> bool {
     }
 }
 
-fn arguments(uri: &Uri) -> Result<Vec<(String, String)>, ApiError> {
-    match Query::try_from_uri(uri) {
-        Ok(Query(arguments)) => Ok(arguments),
+/// What the query says, without what caches and newsletters have added to it.
+fn arguments(uri: &Uri, entry: &Entry) -> Result<Vec<(String, String)>, ApiError> {
+    let is_own = |name: &str| !is_added(name) || entry.input_schema()["properties"].get(name).is_some();
+    match Query::<Vec<(String, String)>>::try_from_uri(uri) {
+        Ok(Query(arguments)) => Ok(arguments.into_iter().filter(|(name, _)| is_own(name)).collect()),
         Err(error) => Err(unreadable("The query cannot be read.", error)),
     }
 }

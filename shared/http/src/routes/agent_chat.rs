@@ -7,7 +7,8 @@ use axum::response::{IntoResponse, Response};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
-use tandem_protocol::{AgentChat, AgentChatBody, Code, Run, RunId, RunStatus, ThreadId, TurnId};
+use tandem_protocol::{AgentChat, AgentChatBody, Code, Problem, Run, RunId, RunStatus, ThreadChoice, ThreadId, TurnId};
+use tandem_runs::StartError;
 use tokio::time::Instant;
 
 use crate::caller::{Caller, Traced, Until, WantsJson};
@@ -42,7 +43,7 @@ pub(crate) fn about() -> Operation {
         .names_run()
         .gives::<Accepted>(202, "With `Accept: application/json`: follow the run with its id.", accepted)
         .names_run()
-        .refuses([Code::NotFound, Code::ThreadBusy, Code::Conflict, Code::Expired])
+        .refuses([Code::NotFound, Code::Forbidden, Code::ThreadBusy, Code::Conflict, Code::Expired])
 }
 
 pub(crate) async fn start(
@@ -57,7 +58,7 @@ pub(crate) async fn start(
     let chat = AgentChat::parse(&body)?;
     // Before there is a run that nobody would see.
     let open = if json { None } else { Some(runtime.open_stream(&principal)?) };
-    let started = runtime.start(&principal, &chat).await?;
+    let started = runtime.start(&principal, &chat).await.map_err(|error| refused(error, &chat.thread))?;
     let run = started.run;
     let Some(open) = open else {
         if started.fresh {
@@ -69,6 +70,23 @@ pub(crate) async fn start(
     let came = started.fresh.then_some(came);
     let stream = EventStream { run, from: 0, attended, came, deadline, prelude: Vec::new(), epilogue: None, open };
     Ok(stream.response(&runtime))
+}
+
+/// A thread that is not there is a fault of the field that named it.
+fn refused(error: StartError, named: &ThreadChoice) -> ApiError {
+    let gone =
+        |detail: &str, at: &str, fault: &str| ApiError(Box::new(Problem::new(Code::NotFound, detail).at(at, fault)));
+    match (error, named) {
+        (StartError::ThreadNotFound, ThreadChoice::Named(_)) => {
+            let detail = "There is no such thread, and its id is taken. Send an id of its own to begin a new one.";
+            gone(detail, "/id", "is not a thread of yours")
+        }
+        (StartError::ThreadNotFound, ThreadChoice::New) => {
+            let detail = "The thread that the turn began was deleted. Send an id of its own for a new message.";
+            gone(detail, "/turnId", "is a turn of a deleted thread")
+        }
+        (error, _) => error.into(),
+    }
 }
 
 fn accepted(run: &Run) -> Response {

@@ -21,6 +21,7 @@ const MAX_CLIENT: usize = 64;
 
 /// A sign of life, for the description.
 #[derive(JsonSchema)]
+#[schemars(deny_unknown_fields)]
 #[allow(dead_code)]
 struct PutView {
     /// Names this window.
@@ -92,6 +93,11 @@ fn parse(bytes: &[u8]) -> Result<(String, Option<Value>), ApiError> {
     }
     if body.get("activity").is_none() {
         problem = problem.at("/activity", "is missing: what the person does here, or null when the window is closed");
+    }
+    let names = body.as_object().into_iter().flat_map(|fields| fields.keys());
+    for name in names.filter(|name| !["client", "activity"].contains(&name.as_str())) {
+        let pointer = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
+        problem = problem.at(pointer, "is unknown: there are client and activity");
     }
     if problem.errors.is_empty() {
         Ok((client.to_owned(), activity.cloned()))

@@ -133,6 +133,7 @@ pub(crate) async fn list(
 pub(crate) fn about_abort() -> Operation {
     operation("abortRun", "Runs", "Stop a run")
         .note("Idempotent: a run that has ended stays as it is. No limit of requests keeps you from it.")
+        .always_open()
         .gives::<RunView>(200, "Its record.", example())
         .refuses([Code::Expired])
 }

@@ -127,6 +127,7 @@ pub(crate) fn about_create() -> Operation {
         .body::<New>([("titled", json!({"title": "Pilot at Northwind"}))])
         .body_is_optional()
         .gives::<ThreadView>(201, "The conversation, without messages.", example())
+        .gives::<ThreadView>(200, "Your conversation of this id, as it is: it was begun before.", example())
         .refuses([Code::Conflict])
 }
 
@@ -144,9 +145,12 @@ pub(crate) async fn create(
     let title: String = new.title.chars().take(MAX_TITLE).collect();
     let thread = Thread::new(&principal, thread, title, now_ms());
     if app.runtime.store().create_thread(&thread).await? {
-        Ok((StatusCode::CREATED, Json(thread.into())))
-    } else {
-        Err(ApiError::new(Code::Conflict, "The id is taken; choose another one, or leave it out."))
+        return Ok((StatusCode::CREATED, Json(thread.into())));
+    }
+    // A client that got no answer asks again.
+    match app.runtime.store().thread(&principal, &thread.thread).await? {
+        Some(own) if own.owner == principal.user => Ok((StatusCode::OK, Json(own.into()))),
+        _ => Err(ApiError::new(Code::Conflict, "The id is taken; choose another one, or leave it out.")),
     }
 }
 

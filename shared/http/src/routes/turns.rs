@@ -30,6 +30,7 @@ pub(crate) fn about_abort() -> Operation {
             "Idempotent. A turn that has not begun, also one whose request is still on its way, gets a run that was \
              aborted before it began. What is asked of a person stays unanswered.",
         )
+        .always_open()
         .gives::<Stopped>(200, "It is stopped, or has ended.", json!({"turnId": "m1", "status": "aborted"}))
 }
 

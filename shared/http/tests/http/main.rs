@@ -8,6 +8,7 @@ mod calls;
 mod catalogue;
 mod cost;
 mod dispatch;
+mod faults;
 mod keys;
 mod long_pages;
 mod mcp;
