@@ -1,6 +1,6 @@
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { call, ended, turn } from './lib/api'
+import { call, chunksOf, ended, turn } from './lib/api'
 import { NARROW } from './lib/browser'
 import { EVERYTHING, expectHarmless, oneLine, SHORT, watch, worstReaction } from './lib/hostile'
 import { inBrowser } from './lib/inBrowser'
@@ -46,6 +46,23 @@ async function receive(mbox: string, as: string) {
 /** In milliseconds; a machine with other work is slow, but a page that stands still takes far longer. */
 const QUICK = 5000
 
+/** What became of the calls of a run, or that a person is asked. */
+async function outcomes(run: string, as: string): Promise<string[]> {
+  const types = (await chunksOf(tandem.url, run, as)).map(({ chunk }) => chunk.type)
+  return types.filter((type) => /^tool-(output|approval)-/.test(type))
+}
+
+/** Opens what is closed, and what that brings to light, until nothing is. `closed` matches only what is. */
+async function openAll(closed: Locator): Promise<number> {
+  await closed.first().waitFor()
+  let opened = 0
+  for (; (await closed.count()) > 0; opened += 1) {
+    expect(opened, 'what is opened stays open').toBeLessThan(100)
+    await closed.first().click()
+  }
+  return opened
+}
+
 const inbox = (page: Page) => page.getByRole('region', { name: 'Inbox', exact: true })
 const messages = (page: Page) => page.getByRole('region', { name: 'Messages' })
 
@@ -83,29 +100,27 @@ test('hostile words of a person, the model and tools are only text, in the chat 
     `/read-email ${JSON.stringify({ emailId })}`,
     `/search-emails ${JSON.stringify({ query: SHORT.slice(0, 200) })}`,
     `/label-email ${JSON.stringify({ emailId, add: [`${SHORT.slice(0, 40)}`] })}`,
-    `/remember ${JSON.stringify({ key: 'x', value: EVERYTHING })}`,
+    `/remember ${JSON.stringify({ name: 'x', text: EVERYTHING })}`,
     `/list-emails {"limit":2}`,
   ]
   const { runId, threadId } = await turn(tandem.url, `${script}\n${calls.join('\n')}`, { as })
-  await turn(tandem.url, `/send-email ${JSON.stringify({ to: 'a@example.com', subject: SHORT, body: EVERYTHING })}`, {
-    as,
-    threadId,
-  })
+  // A call that is refused shows a line of ours, and not what was meant to be shown.
+  expect(await outcomes(runId, as)).toEqual(Array(calls.length).fill('tool-output-available'))
+  const mail = { to: 'a@example.com', subject: SHORT.slice(0, 200), body: EVERYTHING }
+  const asking = await turn(tandem.url, `/send-email ${JSON.stringify(mail)}`, { as, threadId })
+  expect(await outcomes(asking.runId, as)).toEqual(['tool-approval-request'])
   await call(tandem.url, `/threads/${threadId}`, { as, method: 'PATCH', body: { title: SHORT.slice(0, 80) } })
 
   for (const size of [{ width: 1440, height: 900 }, NARROW]) {
     const { page, harm, close } = await open(`threads/${threadId}`, as, size)
     await messages(page).getByText('over it all').first().waitFor()
-    for (const more of await messages(page).locator('summary, button[aria-expanded=false]').all()) {
-      await more.click({ timeout: 2000 }).catch(() => {})
-    }
+    expect(await openAll(messages(page).locator('details:not([open]) > summary:visible'))).toBeGreaterThan(calls.length)
     await page.waitForTimeout(300)
     await expectHarmless(page)
     await page.goto(`${tandem.url}runs/${runId}`)
     await page.getByRole('option').filter({ hasText: 'read-email' }).click()
-    for (const one of await page.getByRole('region', { name: 'Chunks', exact: true }).getByRole('button').all()) {
-      await one.click({ timeout: 2000 }).catch(() => {})
-    }
+    const chunks = page.getByRole('region', { name: 'Chunks', exact: true })
+    expect(await openAll(chunks.getByRole('button', { expanded: false }))).toBeGreaterThan(2)
     await expectHarmless(page)
     // The log shows what cannot be seen elsewhere.
     await page.getByText('\\u202e').first().waitFor()

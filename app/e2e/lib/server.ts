@@ -44,9 +44,15 @@ process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL')
 })
 
+/** Of the caller's own environment only this: with a key of theirs, scripts would go to a model that costs money. */
+function environment(given: Record<string, string>): Record<string, string | undefined> {
+  const { PATH, HOME, TMPDIR } = process.env
+  return { PATH, HOME, TMPDIR, MODEL: 'scripted', ...given }
+}
+
 /** Resolves when the program has told its address. */
 function begin(program: string, args: string[], env: Record<string, string>): Promise<Process> {
-  const child = spawn(program, args, { cwd: TOP, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(program, args, { cwd: TOP, env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] })
   children.add(child)
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
   const stop = async () => {

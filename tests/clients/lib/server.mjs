@@ -80,12 +80,18 @@ async function ready(system, processes) {
   return system
 }
 
+/** Of the caller's own environment only this: with a key of theirs, scripts would go to a model that costs money. */
+function environment(given) {
+  const { PATH, HOME, TMPDIR } = process.env
+  return { PATH, HOME, TMPDIR, MODEL: 'scripted', ...given }
+}
+
 const children = new Set()
 process.on('exit', () => children.forEach(child => child.kill('SIGKILL')))
 
 function start(args, env) {
   const child = spawn(binary, args.map(String), {
-    env: { ...process.env, ...env },
+    env: environment(env),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   children.add(child)

@@ -9,9 +9,9 @@ use tandem_runs::{Driven, Processed};
 use crate::harness::{World, assert_whole, patient, quick};
 
 const ROUNDS: u32 = 50;
-/// How much earlier the background begins, more from round to round: at first the foreground wins, at last the
-/// background, and between they meet.
-const HEAD_START: Duration = Duration::from_micros(500);
+/// How much the head start changes from round to round: at first the foreground has one and wins, at last the background,
+/// and between they meet.
+const STEP: Duration = Duration::from_micros(500);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn of_64_claims_at_once_one_wins() {
@@ -38,11 +38,14 @@ async fn foreground_reclaim_and_background_claim_never_both_hold_a_run() {
         let other = world.elsewhere(patient());
         let dispatch = tandem_auth::DispatchKeys::development().sign(&run.run_id, run.version, tandem_store::now_ms());
         let verified = other.verify(&dispatch).unwrap();
-        let background = tokio::spawn(async move { other.process(&verified, None).await.unwrap() });
+        let background = tokio::spawn(async move {
+            tokio::time::sleep(STEP * (ROUNDS / 2).saturating_sub(round)).await;
+            other.process(&verified, None).await.unwrap()
+        });
         let foreground = {
             let (runtime, run) = (world.runtime.clone(), run.clone());
             tokio::spawn(async move {
-                tokio::time::sleep(HEAD_START * round).await;
+                tokio::time::sleep(STEP * round.saturating_sub(ROUNDS / 2)).await;
                 let claimed =
                     runtime.claim(&run.run_id, run.version, HolderKind::Foreground, true, None).await.unwrap();
                 match claimed {
