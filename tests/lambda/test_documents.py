@@ -1,6 +1,8 @@
-"""Every fenced block of the documents is tried: run against `tandem dev`, rendered, or named where another test runs it.
+"""Every fenced block of the documents is run against `tandem dev`, rendered, or in BY_OTHERS.
 
-A block that nobody tries fails. What stands for something of the reader's own (RUN, TOKEN, an issuer) gets what the
+A block that is nowhere fails. Of one in BY_OTHERS only this is looked at: that the file which is named there still has the
+text that is given with it. Some of these files run the block's own text, others the same command in their own words, and
+some only have what it names. What stands for something of the reader's own (RUN, TOKEN, an issuer) gets what the
 commands before it have brought.
 """
 
@@ -67,7 +69,7 @@ class Documents(unittest.TestCase):
 
 
 CLIENTS = "tests/clients/documents.test.mjs"
-# A text of a block, and the test that runs it, with a text which that must have.
+# A text of a block, and the file that deals with it, with a text which that must have.
 BY_OTHERS = {
     "new WorkflowChatTransport({": (CLIENTS, "'new WorkflowChatTransport({'"),
     "new DefaultChatTransport({": (CLIENTS, "'new DefaultChatTransport({'"),
