@@ -10,6 +10,7 @@ use tandem_store::Scope;
 
 use crate::definition::ActionDef;
 use crate::entry::Entry;
+use crate::near::near;
 use crate::resources::Resources;
 use crate::run::Job;
 use crate::{ActionError, Call, Effect, RegistryError, input, once, run, shape, text};
@@ -188,14 +189,8 @@ impl Registry {
 
     /// Names that the caller may have meant, of those that are offered to it.
     fn near(&self, name: &str, principal: &Principal, caller: Caller) -> Vec<ActionName> {
-        let likeness = |other: &str| strsim::jaro_winkler(&name.to_lowercase().replace('_', "-"), other);
-        let mut near: Vec<(f64, &str)> = self
-            .offered(principal, caller)
-            .map(|entry| (likeness(entry.name()), entry.name()))
-            .filter(|(likeness, _)| *likeness > 0.75)
-            .collect();
-        near.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-        near.into_iter().take(MAX_NEAR).filter_map(|(_, name)| ActionName::new(name).ok()).collect()
+        let near = near(name, self.offered(principal, caller).map(Entry::name));
+        near.into_iter().take(MAX_NEAR).filter_map(|name| ActionName::new(name).ok()).collect()
     }
 }
 

@@ -8,6 +8,7 @@ use anyhow::{Context, Error, Result, anyhow};
 use reqwest::Method;
 use serde_json::Value;
 use tandem_protocol::{Chunk, Transcript};
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::client::Client;
 use crate::output::say;
@@ -47,10 +48,11 @@ pub(crate) async fn watch(
     let begin = after.map_or(0, |after| after.saturating_add(1));
     let place = Place { run: run.to_owned(), elsewhere: client.elsewhere(), next: Arc::new(begin.into()) };
     // In a task of its own: writing to a reader that is in no hurry may hold this one up.
+    let mut ctrl_c = signal(SignalKind::interrupt())?;
     let interrupted = tokio::spawn({
         let place = place.clone();
         async move {
-            if tokio::signal::ctrl_c().await.is_ok() {
+            if ctrl_c.recv().await.is_some() {
                 say(format_args!("\n{place}"));
                 std::process::exit(INTERRUPTED);
             }

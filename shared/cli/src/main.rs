@@ -7,7 +7,7 @@ mod client;
 mod commands;
 mod connections;
 mod following;
-mod near;
+mod no_action;
 mod output;
 mod refusal;
 mod serve;

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tandem_actions::Described;
 
 use crate::client::Target;
-use crate::near::no_action;
+use crate::no_action::no_action;
 use crate::output::{print, say};
 
 /// Call an action: `tandem action` lists them, `tandem action <NAME> --help` tells what one takes.

@@ -4,7 +4,7 @@ use anyhow::Result;
 use serde_json::json;
 use tandem_protocol::Caller;
 
-use crate::near::no_action;
+use crate::no_action::no_action;
 use crate::output::print_pretty;
 
 /// Print what an action takes and gives, as JSON Schema, and what the model is told about it.

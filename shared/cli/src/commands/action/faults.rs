@@ -5,7 +5,6 @@ use tandem_actions::Described;
 use tandem_protocol::Fault;
 
 use super::command::{Flag, flags};
-use crate::near;
 
 /// One line for each fault.
 pub(super) fn lines(action: &Described, input: &Value, faults: &[Fault]) -> String {
@@ -29,7 +28,7 @@ fn line(flags: &[Flag<'_>], input: &Value, Fault { pointer, detail }: &Fault) ->
 /// The choice that was meant, perhaps.
 fn near(flag: &Flag<'_>, value: Option<&Value>) -> String {
     let Some(Value::String(text)) = value else { return String::new() };
-    match near::near(text, flag.choices().into_iter()).first() {
+    match tandem_actions::near(text, flag.choices().into_iter()).first() {
         Some(best) if best != text => format!("; did you mean {best}?"),
         _ => String::new(),
     }

@@ -1,23 +1,11 @@
-//! Words that were meant, perhaps.
+//! An action that there is not, told with those that there are.
+
+use tandem_actions::near;
 
 use crate::output::BadUsage;
 
-/// How alike a wrong and a right word must be for the right one to be suggested.
-const LIKE: f64 = 0.75;
 /// Most names that are suggested for an unknown one.
 const MOST: usize = 3;
-
-/// Those of the words that are like `word`, the likest first.
-pub(crate) fn near<'a>(word: &str, words: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let plain = |word: &str| word.to_lowercase().replace('_', "-");
-    let meant = plain(word);
-    let mut near: Vec<(f64, &str)> = words
-        .map(|other| (strsim::jaro_winkler(&meant, &plain(other)), other))
-        .filter(|(likeness, _)| *likeness > LIKE)
-        .collect();
-    near.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-    near.into_iter().map(|(_, word)| word).collect()
-}
 
 /// There is no action of this name among those that there are.
 pub(crate) fn no_action<'a>(name: &str, names: impl Iterator<Item = &'a str> + Clone) -> BadUsage {
