@@ -61,6 +61,19 @@ class Entrances(unittest.TestCase):
                         self.assertEqual(headers, {"gatewayresponse.header.Access-Control-Allow-Origin": "'*'"})
                         self.assertIn(name, resources["RestApiDeployment"]["DependsOn"])
 
+    def test_the_foreground_knows_the_name_by_which_it_is_called(self):
+        domain = {"DomainName": "tandem.example.com", "CertificateArn": "arn:aws:acm:us-east-1:123456789012:certificate/c"}
+        for given, name in [
+            ({}, ""),
+            ({"Ui": "true", **domain}, "https://tandem.example.com"),
+            ({"Entrance": "RestApi", **domain}, "https://tandem.example.com"),
+            ({"Entrance": "RestApi"}, "https://<RestApi>.execute-api.us-east-1.amazonaws.com/v1"),
+        ]:
+            resources = self.stack(**given).resources
+            variables = resources["ForegroundFunction"]["Properties"]["Environment"]["Variables"]
+            self.assertEqual(variables["PUBLIC_URL"], name)
+        self.assertIn("www-authenticate", self.stack().resources["ForegroundUrl"]["Properties"]["Cors"]["ExposeHeaders"])
+
     def test_whatever_stands_in_front_waits_for_the_foreground(self):
         resources = self.stack(Ui="true", Entrance="RestApi").resources
         timeout = resources["ForegroundFunction"]["Properties"]["Timeout"]

@@ -47,6 +47,10 @@ fn of_host(headers: &HeaderMap) -> Option<String> {
     // It is put between quotes, and must be a name and a port and nothing else.
     let allowed = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_' | b':' | b'[' | b']');
     let authority = host.bytes().all(allowed).then(|| host.parse::<Authority>().ok())??;
+    let has_port = authority.as_str().len() > authority.host().len();
+    if authority.host().is_empty() || (has_port && authority.port_u16().is_none()) {
+        return None;
+    }
     // Lambda and whoever stands in front elsewhere speak TLS; a program on this machine does not.
     let plain = format!("http://{authority}");
     Some(if is_loopback_url(&plain) { plain } else { format!("https://{authority}") })
@@ -72,6 +76,8 @@ mod tests {
             (&["a.example/path"], None),
             (&["me@a.example"], None),
             (&["a.example:port"], None),
+            (&["a.example:70000"], None),
+            (&[":8443"], None),
             (&["a.example?x"], None),
         ] {
             let mut headers = HeaderMap::new();
