@@ -78,7 +78,7 @@ async fn a_question_that_was_stopped_waits_for_nobody() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_busy_conversation_is_stopped_or_interrupted() {
     let server = Server::start().await;
-    let run = server.starts("t-busy", "@say 400 every 50ms").await;
+    let run = server.starts("t-busy", "@say 2000 every 50ms").await;
     let (code, _, stderr) = tandem(&server.url, &["chat", "hi", "--thread", "t-busy"], "").await;
     assert!(code == 1 && stderr.contains("--interrupt"), "{stderr}");
     assert_eq!(next(&stderr, "stop"), [["stop", run.as_str()]], "{stderr}");
@@ -92,7 +92,7 @@ async fn a_busy_conversation_is_stopped_or_interrupted() {
     let ended = said["runId"].as_str().unwrap();
     let (code, _, stderr) = tandem(&server.url, &["stop", ended], "").await;
     assert_eq!((code, stderr.as_str()), (0, "The run had ended before: it is completed.\n"));
-    let second = server.starts("t-busy", "@say 401 every 50ms").await;
+    let second = server.starts("t-busy", "@say 2001 every 50ms").await;
     let (code, stdout, _) = tandem(&server.url, &["stop", &second], "").await;
     assert!(code == 0 && stdout.contains("\"aborted\""), "{stdout}");
 }
@@ -100,8 +100,8 @@ async fn a_busy_conversation_is_stopped_or_interrupted() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ctrl_c_leaves_the_run_going_and_says_how_to_come_back() {
     let server = Server::start().await;
-    let run = server.starts("t-kept", "@say 400 every 50ms").await;
-    for args in [&["tail", &run][..], &["chat", "@say 400 every 50ms"]] {
+    let run = server.starts("t-kept", "@say 2000 every 50ms").await;
+    for args in [&["tail", &run][..], &["chat", "@say 2000 every 50ms"]] {
         let mut child = command(&server.url, args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (mut out, mut err) = (child.stdout.take().unwrap(), BufReader::new(child.stderr.take().unwrap()));
         // It is on its way.

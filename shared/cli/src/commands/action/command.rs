@@ -95,11 +95,12 @@ fn command(action: &Described) -> Command {
         .arg(
             Arg::new(URL)
                 .long("url")
+                .value_name("URL")
                 .value_parser(url)
                 .help("Address of the running or deployed system [env: TANDEM_URL]"),
         )
-        .arg(Arg::new(TOKEN).long("token").help("Bearer token [env: TANDEM_TOKEN]"))
-        .arg(Arg::new(KEY).long("idempotency-key").help(
+        .arg(Arg::new(TOKEN).long("token").value_name("TOKEN").help("Bearer token [env: TANDEM_TOKEN]"))
+        .arg(Arg::new(KEY).long("idempotency-key").value_name("KEY").help(
             "Names the call: sent again with the same key, it happens once. Without it a new one is made for actions \
              that change something",
         ))

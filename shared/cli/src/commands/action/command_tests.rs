@@ -84,7 +84,15 @@ fn help_is_the_description_of_the_schema() {
     let help = parsed("read-email --help").unwrap_err();
     assert_eq!(help.exit_code(), 0);
     let help = help.to_string();
-    for says in ["Does it.", "--email-id <TEXT>", "Which email. (required)", "[one of: fast, slow]", "--input-url"] {
+    for says in [
+        "Does it.",
+        "--email-id <TEXT>",
+        "Which email. (required)",
+        "[one of: fast, slow]",
+        "--input-url",
+        "--url <URL>",
+        "--idempotency-key <KEY>",
+    ] {
         assert!(help.contains(says), "{says}: {help}");
     }
 }
