@@ -135,3 +135,22 @@ fn the_checked_in_description_is_the_one_that_is_served() {
          Write it anew with: make types"
     );
 }
+
+#[test]
+fn answers_that_happen_are_listed_and_no_others() {
+    let document = described();
+    let responses = |path: &str, method: &str| document["paths"][path][method]["responses"].clone();
+    let is_listed = |path: &str, method: &str, status: &str| responses(path, method).get(status).is_some();
+    for (path, methods) in document["paths"].as_object().unwrap().iter().filter(|(path, _)| path.starts_with("/api/")) {
+        for method in methods.as_object().unwrap().keys() {
+            assert!(is_listed(path, method, "429"), "{method} {path}");
+        }
+    }
+    assert!(is_listed("/api/agent-chat", "post", "403"));
+    // Stopping is never refused.
+    for path in ["/runs/{run}/abort", "/threads/{thread}/turns/{turn}/abort"] {
+        assert!(is_listed(path, "post", "401") && !is_listed(path, "post", "429"), "{path}");
+    }
+    let headers = responses("/api/import-emails", "post")["202"]["headers"].clone();
+    assert!(headers.get("location").is_some() && headers.get("x-run-id").is_some(), "{headers}");
+}

@@ -371,7 +371,8 @@ async fn a_long_action_is_a_run_of_its_own_and_a_key_repeats_it() {
         async move { client.result(api, "tools/call", params).await }
     };
     // Answered while the action has not ended.
-    let result = call(MODERN, &input, "k").await;
+    let wait = std::time::Duration::from_secs(20);
+    let result = tokio::time::timeout(wait, call(MODERN, &input, "k")).await.unwrap();
     let under_way = &result["structuredContent"];
     let run = under_way["runId"].as_str().unwrap_or_else(|| panic!("{result}"));
     assert_eq!((&result["isError"], &under_way["action"]), (&json!(false), &json!("tally")));
