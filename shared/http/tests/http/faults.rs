@@ -117,3 +117,20 @@ async fn a_thread_that_is_begun_twice_is_the_same_thread() {
     ask(&api, ANN, Method::PATCH, "/threads/t1", &json!({"shared": true})).await;
     assert_eq!(ask(&api, BOB, Method::POST, "/threads", &new("One")).await.problem(), (409, "conflict"));
 }
+
+#[tokio::test]
+async fn what_an_id_looks_like_is_told_by_words_and_not_by_an_expression() {
+    let api = Api::new(tandem_catalog::registry_with(&tandem_catalog::Settings::default()).unwrap()).await;
+    for (path, body, want) in [
+        ("/api/archive-email", json!({"emailId": "1"}), "/emailId must look like e-1"),
+        // The type's own words.
+        (
+            "/api/remember",
+            json!({"name": "Tone of Replies", "text": "x"}),
+            "/name must be 1 to 64 characters of a-z, 0-9 and -",
+        ),
+    ] {
+        let answer = api.post(path, &body).await;
+        assert_eq!((answer.problem(), told(&answer)), ((400, "invalid_input"), vec![want.to_owned()]), "{path}");
+    }
+}
