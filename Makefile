@@ -22,6 +22,8 @@ check: ## format, lints and the build of everything, the web application too
 	$(CARGO) fmt --all --check
 	rustfmt --check $(ACTIONS)
 	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	@# Not of all targets, as `cargo test` leaves it out.
+	$(CARGO) clippy --workspace --test torture -- -D warnings
 	scripts/test-app.sh --check
 
 fmt: ## format everything

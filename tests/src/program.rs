@@ -145,6 +145,8 @@ pub fn binary() -> PathBuf {
     let own = std::env::current_exe().unwrap();
     let folder = own.ancestors().skip(1).find(|folder| !folder.ends_with("deps")).unwrap();
     let path = std::env::var_os("TANDEM_BIN").map_or_else(|| folder.join("tandem"), PathBuf::from);
+    // Tests run in the directory of their package, and programs in one of their own.
+    assert!(path.is_absolute(), "TANDEM_BIN must be a whole path, such as \"$PWD/{}\"", path.display());
     assert!(path.is_file(), "{} is missing: run `cargo build --workspace --bins` first", path.display());
     path
 }

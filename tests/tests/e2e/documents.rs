@@ -70,3 +70,17 @@ fn a_test_that_is_not_run_says_so() {
         }
     }
 }
+
+/// Tests run in another directory than the reader's, where a path from the top leads nowhere.
+#[test]
+fn a_program_that_tests_are_given_is_named_by_its_whole_path() {
+    let mut named = 0;
+    for document in std::fs::read_dir(top().join("docs")).unwrap().map(|entry| entry.unwrap().path()) {
+        let Ok(text) = std::fs::read_to_string(&document) else { continue };
+        for command in text.lines().filter(|line| line.contains("TANDEM_BIN=") && line.contains("cargo test")) {
+            assert!(command.contains("TANDEM_BIN=\"$PWD/"), "{}: {command}", document.display());
+            named += 1;
+        }
+    }
+    assert!(named > 0);
+}

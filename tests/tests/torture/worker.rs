@@ -75,7 +75,7 @@ impl Sweeper {
     pub(crate) async fn start(every_ms: u64, database: &str, env: Vec<(String, String)>, dir: &Path) -> Self {
         let proxy = Proxy::open(database).await.unwrap();
         let log = dir.join("sweeper.log");
-        let mut command = Command::new(program());
+        let mut command = Command::new(tandem_tests::binary());
         command.args(["sweeper", "--every-ms", &every_ms.to_string()]).current_dir(dir).env_clear();
         command.env("AWS_ENDPOINT_URL_DYNAMODB", proxy.url()).envs(env).env("NO_COLOR", "1");
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(File::create(&log).unwrap()).kill_on_drop(true);
@@ -86,10 +86,4 @@ impl Sweeper {
     pub(crate) fn log(&self) -> String {
         std::fs::read_to_string(&self.log).unwrap()
     }
-}
-
-/// The program, where the harness finds it too.
-fn program() -> PathBuf {
-    let beside = || std::env::current_exe().unwrap().parent().unwrap().parent().unwrap().join("tandem");
-    std::env::var_os("TANDEM_BIN").map_or_else(beside, PathBuf::from)
 }
