@@ -3,7 +3,7 @@
 # so those of samconfig.toml go to a new stack alone.
 #
 #   scripts/deploy.sh dev OidcIssuer=https://... OidcAudience=...
-#   scripts/deploy.sh dev --print OidcIssuer=...        show the command and do nothing
+#   scripts/deploy.sh dev --print OidcIssuer=...        show the command and change nothing: AWS is asked whether there is a stack
 set -euo pipefail
 cd "$(dirname "$0")/.."
 environment="${1:?which environment of samconfig.toml: default, dev or prod}"
@@ -28,6 +28,8 @@ if name not in environments or name == "version":
     sys.exit(f"deploy: samconfig.toml has no environment {name}")
 if wrong := [word for word in given if "=" not in word]:
     sys.exit(f"deploy: {wrong[0]} is no Name=value; a value with spaces needs quotes: PARAMETERS='Name=\"a b\"'")
+if wrong := [word for word in given if "\\" in word]:
+    sys.exit(f"deploy: {wrong[0]} holds a backslash, which sam does not take")
 stack = environments[name]["global"]["parameters"]["stack_name"]
 try:
     found = deployed.described(stack)

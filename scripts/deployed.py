@@ -54,7 +54,9 @@ def update(stack, changed):
     try:
         cloudformation.get_waiter("stack_update_complete").wait(StackName=stack)
     except WaiterError:
-        sys.exit(f"{stack} could not be changed, and is as it was:\n{reasons(cloudformation, stack)}")
+        status = (described(stack) or {}).get("StackStatus")
+        what = "is as it was" if status == "UPDATE_ROLLBACK_COMPLETE" else f"is {status}: look at it in the console"
+        sys.exit(f"{stack} was not changed, and {what}:\n{reasons(cloudformation, stack)}")
     return True
 
 

@@ -13,12 +13,14 @@ use tracing::Instrument;
 use crate::context::Context;
 use crate::definition::ActionDef;
 use crate::resources::Resources;
-use crate::settle::{Settled, failure, result_of, settle};
+use crate::settle::{HAPPENED_AND_LOST, Settled, failure, result_of, settle};
 use crate::{ActionError, Call, Effect};
 
 /// How often a function runs again because it lost the race for what it had read, within its time. Whoever wins is done, so
 /// only more writers of one document than this could starve one.
 const RUNS: u32 = 250;
+/// The same where each run asks somebody elsewhere.
+const RUNS_ELSEWHERE: u32 = 40;
 
 /// A call that was let in.
 #[derive(Clone)]
@@ -50,13 +52,11 @@ pub(crate) async fn run(job: Job, input: Value) -> Result<Value, ActionError> {
         return result_of(outcome);
     }
     let begun = Instant::now();
-    let (mut lost, mut since) = (Pause::up_to(RUNS), begun);
+    let runs = if job.effect().is_elsewhere() { RUNS_ELSEWHERE } else { RUNS };
+    let (mut lost, mut since) = (Pause::up_to(runs), begun);
     let (mut step, mut line) = (0, None);
     loop {
         let mut ctx = Context::begin(&job).await?;
-        if ctx.step > step {
-            (step, lost, since) = (ctx.step, Pause::up_to(RUNS), Instant::now());
-        }
         let ended = guarded(&job, input.clone(), &mut ctx, begun).await;
         let settling = settle(job.clone(), ctx, ended);
         let settled = if job.effect().is_elsewhere() && job.slot.is_some() {
@@ -70,13 +70,25 @@ pub(crate) async fn run(job: Job, input: Value) -> Result<Value, ActionError> {
             Settled::By(result) => return result,
             Settled::Lost(ctx) => ctx,
         };
-        let until = since + job.def.options.timeout;
-        if !lost.again().await || Instant::now() >= until {
-            return job.fail(ActionError::Conflict).await;
+        if ctx.step > step {
+            // A slice has been committed since: the time for the next one began there.
+            (step, lost, since) = (ctx.step, Pause::up_to(runs), *ctx.checkpointed.borrow());
         }
-        if line.is_none() {
+        let until = since + job.def.options.timeout;
+        let again = lost.again().await;
+        if again && line.is_none() {
             line = in_line(&job, &ctx, until).await;
         }
+        if !again || Instant::now() >= until {
+            return job.fail(lost_for_good(&job)).await;
+        }
+    }
+}
+
+fn lost_for_good(job: &Job) -> ActionError {
+    match job.effect().is_elsewhere() {
+        true => ActionError::failed("conflict", HAPPENED_AND_LOST),
+        false => ActionError::Conflict,
     }
 }
 

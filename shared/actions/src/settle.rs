@@ -13,6 +13,10 @@ use crate::{ActionError, Effect};
 /// Longest text of a failure, in bytes.
 const MAX_FAILURE: usize = 4096;
 
+/// Of something elsewhere, whose changes here lost their race.
+pub(crate) const HAPPENED_AND_LOST: &str =
+    "It has happened, but what it was to change here has changed in the meantime.";
+
 /// What became of a run of an action.
 pub(crate) enum Settled {
     By(Result<Value, ActionError>),
@@ -76,10 +80,7 @@ pub(crate) async fn settle(job: Job, mut ctx: Context, ended: Ended) -> Result<S
         }
         Ok(Commit::Lost) if effect != Effect::External => Ok(Settled::Lost(Box::new(ctx))),
         // It happened elsewhere and cannot run again; here its changes no longer fit.
-        Ok(Commit::Lost) => {
-            let text = "It has happened, but what it was to change here has changed in the meantime.";
-            Ok(Settled::By(job.fail(ActionError::failed("conflict", text)).await))
-        }
+        Ok(Commit::Lost) => Ok(Settled::By(job.fail(ActionError::failed("conflict", HAPPENED_AND_LOST)).await)),
         Err(error) => Ok(Settled::By(unstored(&job, happened, error).await)),
     }
 }

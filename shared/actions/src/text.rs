@@ -66,7 +66,16 @@ fn typed(schema: Option<&Value>, text: &str) -> Value {
     };
     // JSON tolerates white space around a value, a command line does not.
     let parsed = serde_json::from_str(text).ok().filter(|_| text.trim() == text);
-    parsed.filter(wanted).unwrap_or_else(as_text)
+    parsed.filter(wanted).or_else(|| plain_number(text).filter(|_| number)).unwrap_or_else(as_text)
+}
+
+/// A number as people write it and JSON does not: `007`, `.5`.
+fn plain_number(text: &str) -> Option<Value> {
+    let plain = |c: char| c.is_ascii_digit() || c == '.';
+    if !text.chars().all(plain) {
+        return None;
+    }
+    text.parse::<u64>().map(Value::from).ok().or_else(|| text.parse::<f64>().ok().map(Value::from))
 }
 
 #[cfg(test)]
@@ -95,6 +104,9 @@ mod tests {
         for (query, want) in [
             (vec![("n", "-5")], Some(json!({"n": -5}))),
             (vec![("n", "3.0")], Some(json!({"n": 3}))),
+            (vec![("n", "007")], Some(json!({"n": 7}))),
+            (vec![("half", ".5")], Some(json!({"half": 0.5}))),
+            (vec![("n", "1.2.3")], None),
             (vec![("n", "abc")], None),
             (vec![("n", "")], None),
             (vec![("n", " 3")], None),

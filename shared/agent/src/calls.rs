@@ -33,6 +33,9 @@ fn known<'a>(registry: &'a Registry, name: &str) -> &'a str {
     registry.get(name).map_or("unknown", |entry| entry.name())
 }
 
+/// Of a call that an earlier holder began: the model has made the name up, or this version has no such action any more.
+const GONE: &str = "There is no such action. If there was one when this began, it may have happened: check before you do it in another way.";
+
 /// What a call under way has to say.
 enum Report {
     Progress(ToolCallId, ProgressData),
@@ -74,12 +77,15 @@ impl Turn<'_> {
             let stored = self.agent.store.outcome(&slot).await?;
             let outcome = match stored {
                 Some(outcome) => outcome,
-                // Of an action that is not there any more nobody knows what it did.
                 None if self.agent.registry().effect(&call.name).is_some_and(Effect::may_run_again) => {
                     again.push(call);
                     continue;
                 }
-                None => self.agent.store.put_outcome(&slot, &Outcome::Unknown).await?,
+                None => {
+                    let known = self.agent.registry().get(&call.name).is_some();
+                    let outcome = if known { Outcome::Unknown } else { Outcome::Failed(GONE.into()) };
+                    self.agent.store.put_outcome(&slot, &outcome).await?
+                }
             };
             // In the model's order, also towards those that run again.
             self.run_in_order(std::mem::take(&mut again)).await?;

@@ -1,8 +1,8 @@
 //! Following a run for the person at the terminal, and what is typed next where that ends before the run is done.
 
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, Error, Result, anyhow};
 use reqwest::Method;
@@ -47,24 +47,15 @@ pub(crate) async fn watch(
 ) -> Result<String> {
     let begin = after.map_or(0, |after| after.saturating_add(1));
     let place = Place { run: run.to_owned(), elsewhere: client.elsewhere(), next: Arc::new(begin.into()) };
-    // In a task of its own: writing to a reader that is in no hurry may hold this one up.
-    let mut ctrl_c = signal(SignalKind::interrupt())?;
-    let interrupted = tokio::spawn({
-        let place = place.clone();
-        async move {
-            if ctrl_c.recv().await.is_some() {
-                say(format_args!("\n{place}"));
-                std::process::exit(INTERRUPTED);
-            }
-        }
-    });
+    listen()?;
+    now_at(Some(place.clone()));
     let followed = client
         .follow(run, after, |seq, chunk| {
             each(seq, chunk);
             place.next.store(seq.saturating_add(1), Ordering::Relaxed);
         })
         .await;
-    interrupted.abort();
+    now_at(None);
     if let Err(error) = &followed {
         let is_gone = error.downcast_ref::<Refusal>().is_some_and(Refusal::is_gone);
         let is_there = is_there || place.next.load(Ordering::Relaxed) > begin;
@@ -73,6 +64,32 @@ pub(crate) async fn watch(
         }
     }
     followed
+}
+
+/// What is followed now.
+static PLACE: Mutex<Option<Place>> = Mutex::new(None);
+
+fn now_at(place: Option<Place>) {
+    *PLACE.lock().unwrap_or_else(PoisonError::into_inner) = place;
+}
+
+/// Ctrl-C ends the program here from now on: the system does not do so any more where somebody listens.
+fn listen() -> Result<()> {
+    static LISTENING: AtomicBool = AtomicBool::new(false);
+    if LISTENING.swap(true, Ordering::Relaxed) {
+        return Ok(());
+    }
+    let mut ctrl_c = signal(SignalKind::interrupt())?;
+    // In a task of its own: writing to a reader that is in no hurry may hold others up.
+    tokio::spawn(async move {
+        if ctrl_c.recv().await.is_some() {
+            if let Some(place) = &*PLACE.lock().unwrap_or_else(PoisonError::into_inner) {
+                say(format_args!("\n{place}"));
+            }
+            std::process::exit(INTERRUPTED);
+        }
+    });
+    Ok(())
 }
 
 /// The lines that answer what a run asks, as an error: it does not go on by itself. Without the calls that were
@@ -111,7 +128,7 @@ pub(crate) async fn goes_on_as(client: &Client, run: &str) -> Result<String> {
 }
 
 /// The run that continues `run`. A thread names the last run of each turn, and each names the one before it.
-async fn continued(client: &Client, run: &str, thread: &str, turn: &Value) -> Result<Option<String>> {
+pub(crate) async fn continued(client: &Client, run: &str, thread: &str, turn: &Value) -> Result<Option<String>> {
     let mut from = String::new();
     loop {
         let page = client.first(Method::GET, &format!("/runs?threadId={thread}{from}"), None).await?;

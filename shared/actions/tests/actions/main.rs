@@ -233,6 +233,17 @@ async fn a_slice_that_lost_its_race_runs_again() {
 }
 
 #[tokio::test]
+async fn the_time_of_a_slice_that_lost_its_race_began_with_the_slice_before() {
+    let app = App::new().await;
+    // Both sleep for a second before each slice, and then meet: longer in all than one slice may take.
+    let up = |id: &str| app.spawn("count-in-time", json!({"name": "n", "by": 3, "seconds": 1}), app.tool(id));
+    for result in futures::future::join_all([up("c1"), up("c2"), up("c3")]).await {
+        assert_eq!(brief(&result.unwrap().map(|_| Value::Null)), "null");
+    }
+    assert_eq!(app.value("n").await, Some(json!(9)));
+}
+
+#[tokio::test]
 async fn a_run_that_is_repeated_computes_the_same() {
     let app = App::new().await;
     let first = app.call("derive", json!({}), app.person()).await.unwrap();

@@ -176,6 +176,7 @@ const ACTIONS: &[ActionDef] = &[
     action("careless").effect(Effect::Transactional).run(&careless),
     action("derive").effect(Effect::Transactional).run(&derive),
     action("count-up").effect(Effect::Checkpointed).run(&count_up),
+    action("count-in-time").effect(Effect::Checkpointed).timeout(Duration::from_millis(1500)).run(&count_up),
     action("deliver").effect(Effect::External).run(&fail),
     action("call-out").effect(Effect::External).run(&call_out),
     action("ring").effect(Effect::Keyed).run(&ring),
