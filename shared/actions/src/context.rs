@@ -178,7 +178,7 @@ impl Context {
 
     async fn commit(&mut self, attached: &Attached) -> Result<Commit, ActionError> {
         if let Some(failure) = &self.state.failure {
-            return Err(ActionError::Store(failure.clone()));
+            return Err(failure.clone());
         }
         Ok(self.state.unit.commit(attached).await?)
     }

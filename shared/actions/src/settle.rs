@@ -35,7 +35,7 @@ pub(crate) async fn settle(job: Job, mut ctx: Context, ended: Ended) -> Result<S
     // Elsewhere it has happened, whatever becomes of it here: nobody is to be told to do it again.
     let happened = effect.is_elsewhere() && matches!(ended, Ended::Returned(Ok(_)));
     if let Some(failure) = ctx.state.failure.take() {
-        return Ok(Settled::By(unstored(&job, happened, ActionError::Store(failure)).await));
+        return Ok(Settled::By(unstored(&job, happened, failure).await));
     }
     let result = match ended {
         Ended::Broken(error) => return Ok(Settled::By(broken(&job, error).await)),

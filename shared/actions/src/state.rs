@@ -2,7 +2,7 @@
 
 use serde::{Serialize, de::DeserializeOwned};
 use tandem_protocol::Caller;
-use tandem_store::{Author, Document, List, Page, Scope, StateError, StoreError, Unit};
+use tandem_store::{Author, Document, List, Page, Scope, StateError, Unit};
 
 use crate::{ActionError, Call};
 
@@ -11,8 +11,8 @@ use crate::{ActionError, Call};
 pub struct State {
     pub(crate) unit: Unit,
     may_write: bool,
-    /// The first failure of the store. Kept, since an action that goes on after a failed read may write nonsense.
-    pub(crate) failure: Option<StoreError>,
+    /// The first read that failed. Kept, since an action that goes on after it may write nonsense.
+    pub(crate) failure: Option<ActionError>,
 }
 
 impl State {
@@ -31,7 +31,9 @@ impl State {
 
     /// The value of a document; none: there is no such document. A failure of the store is never "none".
     pub async fn get<T: DeserializeOwned>(&mut self, scope: &Scope, key: &str) -> Result<Option<T>, ActionError> {
-        self.document(scope, key).await?.map(value).transpose()
+        let found = self.document(scope, key).await?;
+        let read = found.map(|document| value(scope, document)).transpose();
+        self.kept(read)
     }
 
     /// A document with its revision and author.
@@ -43,7 +45,8 @@ impl State {
     /// A page of values in the order of their keys; its cursor is the key to go on after.
     pub async fn list<T: DeserializeOwned>(&mut self, scope: &Scope, list: &List) -> Result<Page<T>, ActionError> {
         let Page { items, cursor } = self.documents(scope, list).await?;
-        Ok(Page { items: items.into_iter().map(value).collect::<Result<_, _>>()?, cursor })
+        let read = items.into_iter().map(|document| value(scope, document)).collect();
+        Ok(Page { items: self.kept(read)?, cursor })
     }
 
     /// A page of documents with their keys, revisions and authors.
@@ -87,18 +90,29 @@ impl State {
     }
 
     fn noted<T>(&mut self, result: Result<T, StateError>) -> Result<T, ActionError> {
-        if let Err(StateError::Store(error)) = &result {
+        match result {
+            Err(error @ StateError::Store(_)) => self.kept(Err(error.into())),
+            other => Ok(other?),
+        }
+    }
+
+    fn kept<T>(&mut self, result: Result<T, ActionError>) -> Result<T, ActionError> {
+        if let Err(error) = &result {
             self.failure.get_or_insert_with(|| error.clone());
         }
-        Ok(result?)
+        result
     }
 }
 
-fn value<T: DeserializeOwned>(document: Document) -> Result<T, ActionError> {
+/// Whoever may write the scope may have written something else: that is no fault of the store, and does not pass.
+fn value<T: DeserializeOwned>(scope: &Scope, document: Document) -> Result<T, ActionError> {
     let Document { key, value, .. } = document;
-    serde_json::from_value(value)
-        .map_err(|e| StoreError::Corrupt { key, detail: e.to_string() })
-        .map_err(ActionError::Store)
+    serde_json::from_value(value).map_err(|error| {
+        let text = format!(
+            "The document {key} of {scope} is not what this action keeps there ({error}): put it right or delete it."
+        );
+        ActionError::failed("unexpected_document", text)
+    })
 }
 
 impl From<StateError> for ActionError {

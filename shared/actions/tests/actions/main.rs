@@ -155,6 +155,23 @@ async fn a_failure_of_the_store_never_looks_like_no_data() {
     assert_eq!(app.outcome("c1").await, None);
 }
 
+#[tokio::test]
+async fn a_document_of_another_shape_is_an_outcome_that_names_it() {
+    for name in ["add", "careless", "count-up"] {
+        let app = App::new().await;
+        app.write("n", json!("abc")).await;
+        for call in [app.tool("c1"), app.tool("c1"), app.person()] {
+            let input = if name == "careless" { json!({}) } else { json!({"name": "n", "by": 1}) };
+            let error = app.call(name, input, call).await.unwrap_err();
+            assert_eq!(error.code(), "unexpected_document", "{name}");
+            let text = error.to_string();
+            assert!(text.contains("The document n of app:sample") && text.contains("expected i64"), "{text}");
+        }
+        assert!(matches!(app.outcome("c1").await, Some(Outcome::Failed(_))), "{name}");
+        assert_eq!(app.value("n").await, Some(json!("abc")), "{name}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_timeout_is_an_outcome_and_a_stop_is_not() {
     let app = App::new().await;

@@ -12,7 +12,7 @@ use tandem_actions::{
 };
 use tandem_embedded::Engine;
 use tandem_protocol::{Caller, Principal, RunId, TenantId, ToolCallId, UserId};
-use tandem_store::{Attached, Author, Commit, Outcome, Slot, Store};
+use tandem_store::{Attached, Author, Commit, Outcome, Slot, Store, Unit};
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -133,12 +133,22 @@ impl App {
         (!read.is_null()).then_some(read)
     }
 
+    pub(crate) async fn write(&self, name: &str, value: Value) {
+        let mut unit = self.unit();
+        unit.put(&scope(), name, &value).await.unwrap();
+        assert!(matches!(unit.commit(&Attached::default()).await.unwrap(), Commit::Committed(_)));
+    }
+
     pub(crate) async fn forget(&self, name: &str) {
-        let principal = self.person().principal;
-        let by = Author { user: principal.user.clone(), caller: Caller::Http, run_id: None };
-        let mut unit = self.store.unit(&principal, by);
+        let mut unit = self.unit();
         unit.delete(&scope(), name).await.unwrap();
         assert!(matches!(unit.commit(&Attached::default()).await.unwrap(), Commit::Committed(_)));
+    }
+
+    fn unit(&self) -> Unit {
+        let principal = self.person().principal;
+        let by = Author { user: principal.user.clone(), caller: Caller::Http, run_id: None };
+        self.store.unit(&principal, by)
     }
 
     pub(crate) async fn outcome(&self, id: &str) -> Option<Outcome> {

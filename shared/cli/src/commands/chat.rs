@@ -92,7 +92,9 @@ fn show(chunk: &Value) {
         "tool-output-available" => format!("< {}\n", chunk["output"]),
         "tool-output-error" | "tool-input-error" | "error" => format!("! {}\n", text("errorText")),
         "data-progress" => {
-            format!("  {} {}\n", chunk["data"]["label"].as_str().unwrap_or_default(), chunk["data"]["done"])
+            let data = &chunk["data"];
+            let of = data["total"].as_u64().map(|total| format!(" of {total}")).unwrap_or_default();
+            format!("  {} {}{of}\n", data["label"].as_str().unwrap_or_default(), data["done"])
         }
         "reset-step" => "\n[the step begins again]\n".into(),
         "abort" => "\n[stopped]".into(),
