@@ -103,11 +103,12 @@ async fn ctrl_c_leaves_the_run_going_and_says_how_to_come_back() {
     let run = server.starts("t-kept", "@say 2000 every 50ms").await;
     for args in [&["tail", &run][..], &["chat", "@say 2000 every 50ms"]] {
         let mut child = command(&server.url, args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let (mut out, mut err) = (child.stdout.take().unwrap(), BufReader::new(child.stderr.take().unwrap()));
-        // It is on its way.
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        let mut err = BufReader::new(child.stderr.take().unwrap());
+        // It is on its way: when a chunk is shown, the one before it counts as seen.
         let mut seen = String::new();
         match args[0] {
-            "tail" => drop(out.read_u8().await.unwrap()),
+            "tail" => drop((out.read_line(&mut seen).await.unwrap(), out.read_u8().await.unwrap())),
             _ => drop((err.read_line(&mut seen).await.unwrap(), err.read_u8().await.unwrap())),
         }
         let pid = Pid::from_raw(i32::try_from(child.id().unwrap()).unwrap()).unwrap();
