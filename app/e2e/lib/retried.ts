@@ -18,9 +18,7 @@ export default class Retried implements Reporter {
     process.stderr.write(`\n${told}`)
     if (process.env.LEFT_OUT) appendFileSync(process.env.LEFT_OUT, told)
     if (names.length > AT_MOST) {
-      process.stderr.write(
-        `More than ${AT_MOST} need another try: mend them, or try on a machine that is less busy.\n`,
-      )
+      process.stderr.write(`More than ${AT_MOST} need another try: mend them, or try on a machine that is less busy.\n`)
       process.exitCode = 1
     }
   }
