@@ -206,7 +206,7 @@ async fn a_cursor_is_a_number_of_a_chunk() {
         (String::new(), Some(""), 200, all),
         (format!("?after={}", last - 1), Some(""), 200, tail),
         ("?after=0".into(), Some(&*(last - 1).to_string()), 200, tail),
-        ("?after=abc".into(), Some(&*(last - 1).to_string()), 200, tail),
+        ("?after=abc".into(), Some(&*(last - 1).to_string()), 400, &[]),
         (format!("?after={last}"), None, 204, &[]),
         (String::new(), Some(&*last.to_string()), 204, &[]),
         ("?after=999999999999999".into(), None, 204, &[]),
