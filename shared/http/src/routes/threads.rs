@@ -118,7 +118,7 @@ struct New {
     /// Its id; a new one is made if absent.
     thread_id: Option<ThreadId>,
     /// Cut after 200 characters.
-    title: String,
+    title: Option<String>,
 }
 
 pub(crate) fn about_create() -> Operation {
@@ -142,7 +142,7 @@ pub(crate) async fn create(
         Some(id) => id,
         None => ThreadId::new(new_id()).map_err(|e| tandem_store::StoreError::Rejected(e.to_string()))?,
     };
-    let title: String = new.title.chars().take(MAX_TITLE).collect();
+    let title: String = new.title.unwrap_or_default().chars().take(MAX_TITLE).collect();
     let thread = Thread::new(&principal, thread, title, now_ms());
     if app.runtime.store().create_thread(&thread).await? {
         return Ok((StatusCode::CREATED, Json(thread.into())));
