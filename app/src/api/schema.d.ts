@@ -4207,9 +4207,9 @@ export interface operations {
                     threadId?: string | null;
                     /**
                      * @description Cut after 200 characters.
-                     * @default
+                     * @default null
                      */
-                    title?: string;
+                    title?: string | null;
                 };
             };
         };
