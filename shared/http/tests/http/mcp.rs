@@ -376,7 +376,8 @@ async fn a_long_action_is_a_run_of_its_own_and_a_key_repeats_it() {
     let under_way = &result["structuredContent"];
     let run = under_way["runId"].as_str().unwrap_or_else(|| panic!("{result}"));
     assert_eq!((&result["isError"], &under_way["action"]), (&json!(false), &json!("tally")));
-    let text = result["content"][0]["text"].as_str().unwrap();
+    assert_eq!(result["content"][0]["text"], under_way.to_string());
+    let text = result["content"][1]["text"].as_str().unwrap();
     assert!(text.contains(&format!("GET /runs/{run}/events")), "{text}");
     gate.add_permits(1);
     let ended = || async {

@@ -191,8 +191,8 @@ fn under_way(run: &Run, action: &str) -> CallToolResult {
          GET /runs/{id} says how it stands, GET /runs/{id}/events how far it is and what it gives, \
          POST /runs/{id}/abort stops it."
     );
-    let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
-    result.structured_content = serde_json::to_value(UnderWay::of(run, action)).ok();
+    let mut result = done(serde_json::to_value(UnderWay::of(run, action)).unwrap_or_default());
+    result.content.push(ContentBlock::text(text));
     result
 }
 
