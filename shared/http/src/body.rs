@@ -65,11 +65,16 @@ pub(crate) fn object<T: DeserializeOwned + JsonSchema + 'static>(bytes: &[u8]) -
     })
 }
 
+/// The JSON pointer of a field.
+pub(crate) fn field(name: &str) -> String {
+    format!("/{}", name.replace('~', "~0").replace('/', "~1"))
+}
+
 /// One step of a JSON pointer (RFC 6901).
 fn step(segment: &Segment) -> String {
     match segment {
         Segment::Seq { index } => format!("/{index}"),
-        Segment::Map { key } => format!("/{}", key.replace('~', "~0").replace('/', "~1")),
+        Segment::Map { key } => field(key),
         Segment::Enum { .. } | Segment::Unknown => String::new(),
     }
 }

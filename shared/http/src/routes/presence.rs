@@ -96,8 +96,7 @@ fn parse(bytes: &[u8]) -> Result<(String, Option<Value>), ApiError> {
     }
     let names = body.as_object().into_iter().flat_map(|fields| fields.keys());
     for name in names.filter(|name| !["client", "activity"].contains(&name.as_str())) {
-        let pointer = format!("/{}", name.replace('~', "~0").replace('/', "~1"));
-        problem = problem.at(pointer, "is unknown: there are client and activity");
+        problem = problem.at(body::field(name), "is unknown: there are client and activity");
     }
     if problem.errors.is_empty() {
         Ok((client.to_owned(), activity.cloned()))
