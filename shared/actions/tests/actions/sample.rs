@@ -27,8 +27,8 @@ static RINGS: Mutex<BTreeMap<String, Vec<String>>> = Mutex::new(BTreeMap::new())
 /// What `call-out` and `ring` wait for, by a name that each test chooses; nothing, where there is no gate.
 static GATES: Mutex<BTreeMap<String, Arc<Semaphore>>> = Mutex::new(BTreeMap::new());
 
-/// A call that gets in the way of the next run of `overtaken`.
-pub(crate) static RIVAL: Mutex<Option<(Arc<Registry>, Call)>> = Mutex::new(None);
+/// A call that gets in the way of whoever has just read the value of this name, once.
+pub(crate) static RIVALS: Mutex<BTreeMap<String, (Arc<Registry>, Call)>> = Mutex::new(BTreeMap::new());
 
 pub(crate) fn runs_of(name: &str) -> u32 {
     RUNS.lock().unwrap().get(name).copied().unwrap_or_default()
@@ -186,7 +186,6 @@ const ACTIONS: &[ActionDef] = &[
     action("careless").effect(Effect::Transactional).run(&careless),
     action("derive").effect(Effect::Transactional).run(&derive),
     action("count-up").effect(Effect::Checkpointed).run(&count_up),
-    action("count-in-time").effect(Effect::Checkpointed).timeout(Duration::from_millis(1500)).run(&count_up),
     action("deliver").effect(Effect::External).run(&fail),
     action("call-out").effect(Effect::External).run(&call_out),
     action("ring").effect(Effect::Keyed).run(&ring),
@@ -239,13 +238,19 @@ async fn add(input: Add, ctx: &mut Context) -> Result<Sum, ActionError> {
 
 async fn overtaken(input: Named, ctx: &mut Context) -> Result<Sum, ActionError> {
     let before = ctx.state.get::<i64>(&scope(), &input.name).await?.unwrap_or_default();
-    let rival = RIVAL.lock().unwrap().take();
-    if let Some((registry, call)) = rival {
-        registry.call("add", json!({"name": input.name, "by": 100}), call).await?;
-    }
+    overtake(&input.name).await?;
     ran(&input.name);
     ctx.state.put(&scope(), &input.name, &(before + 1)).await?;
     Ok(Sum { value: before + 1 })
+}
+
+/// Lets the rival in, if there is one: between what the action has read and its commit.
+async fn overtake(name: &str) -> Result<(), ActionError> {
+    let rival = RIVALS.lock().unwrap().remove(name);
+    if let Some((registry, call)) = rival {
+        registry.call("add", json!({"name": name, "by": 100}), call).await?;
+    }
+    Ok(())
 }
 
 /// Fail in some way.
@@ -320,6 +325,9 @@ async fn count_up(input: CountUp, ctx: &mut Context) -> Result<Sum, ActionError>
     while done < input.by {
         tokio::time::sleep(Duration::from_secs(input.seconds)).await;
         let value = ctx.state.get::<i64>(&scope(), &input.name).await?.unwrap_or_default() + 1;
+        if done + 1 == input.by {
+            overtake(&input.name).await?;
+        }
         ctx.state.put(&scope(), &input.name, &value).await?;
         let mut ids: Vec<String> = ctx.state.get(&scope(), &ids_key).await?.unwrap_or_default();
         ids.push(ctx.new_id());
