@@ -12,6 +12,7 @@ use tokio::time::{Instant, sleep, timeout};
 use crate::checks::{self, Ending, Findings};
 use crate::client::{body, post_and_follow, watch};
 use crate::clocks;
+use crate::cut::{Cut, NEXT};
 use crate::elsewhere::Elsewhere;
 use crate::evidence::Evidence;
 use crate::faults::Breaking;
@@ -83,11 +84,15 @@ impl Case {
         let (began, began_at) = (Instant::now(), clocks::now());
         let (tell, runs) = watch::channel(Vec::new());
         let post = body(&thread, &message, &self.scenario.script(&person));
+        let cut = tokio::spawn(self.scenario.cut.make(world.api(0, &person), thread.clone(), runs.clone()));
         let first = tokio::spawn(post_and_follow(world.api(0, &person), post, tell));
         let second = tokio::spawn(watch(world.api(1, &person), runs.clone()));
         let mut findings = Findings::default();
-        let followed = async { [received(first, "posting").await, received(second, "restless").await] };
-        let logs = match &mut strike {
+        let followed = async {
+            let logs = [received(first, "posting").await, received(second, "restless").await];
+            (logs, received(cut, "impatient").await.1)
+        };
+        let (logs, next) = match &mut strike {
             Some(strike) => strike.see_through(&runs, followed).await,
             None => followed.await,
         };
@@ -109,6 +114,10 @@ impl Case {
         findings.must(!runs.is_empty(), || "the turn was never accepted".into());
         let evidence = world.store.evidence(&person, &thread, &runs).await;
         let mut given_up = evidence.runs.iter().any(|run| checks::ending(run) == Ending::GivenUp);
+        match &next {
+            Ok(logs) if logs.is_empty() => {}
+            next => given_up |= came_to_its_end(next, &mut findings),
+        }
         if !runs.is_empty() {
             given_up |= next_turn(world, &person, &thread, &mut findings).await;
             let later = world.store.evidence(&person, &thread, &runs).await;
@@ -146,9 +155,11 @@ impl Case {
         }
         checks::clients(evidence, clients, findings);
         checks::state(evidence, findings);
-        let given_up = evidence.runs.iter().any(|run| checks::ending(run) == Ending::GivenUp);
+        let endings = || evidence.runs.iter().map(checks::ending);
+        let may_be_cut = !matches!(self.scenario.cut, Cut::Never);
+        findings.must(may_be_cut || endings().all(|end| end != Ending::CutShort), || "nobody stopped it".into());
         for effect in self.scenario.effects {
-            if given_up {
+            if evidence.runs.iter().any(checks::is_cut_off) {
                 effect.check_at_most(evidence, elsewhere, findings);
             } else {
                 effect.check(evidence, elsewhere, findings);
@@ -175,9 +186,14 @@ async fn received(mut client: JoinHandle<Vec<Log>>, name: &'static str) -> (&'st
 /// The thread takes another turn, which ends as if nothing had happened. True: it was given up.
 async fn next_turn(world: &World, person: &str, thread: &str, findings: &mut Findings) -> bool {
     let (tell, _runs) = watch::channel(Vec::new());
-    let post = body(thread, &new_id(), "@say 2 every 0");
+    let post = body(thread, &new_id(), NEXT);
     let turn = tokio::spawn(post_and_follow(world.api(1, person), post, tell));
-    match received(turn, "next").await.1 {
+    came_to_its_end(&received(turn, "next").await.1, findings)
+}
+
+/// The turn that came after says what it should. True: it was given up.
+fn came_to_its_end(next: &Result<Vec<Log>, String>, findings: &mut Findings) -> bool {
+    match next {
         Ok(logs) if logs[0].chunks().last().is_some_and(|chunk| chunk.contains("[no_progress]")) => return true,
         Ok(logs) => findings.same("the next turn", logs[0].text().as_str(), "w1 w2 done"),
         Err(fault) => findings.0.push(format!("the next turn: {fault}")),

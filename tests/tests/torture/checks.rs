@@ -43,6 +43,8 @@ pub(crate) enum Ending {
     Completed,
     /// A person must agree; the next run of the turn goes on.
     AwaitingApproval,
+    /// A person ended it before its time.
+    CutShort,
     /// Several attempts in a row got nowhere, more than one fault explains: the machine was too busy.
     GivenUp,
     Otherwise,
@@ -53,9 +55,15 @@ pub(crate) fn ending(stored: &Stored) -> Ending {
     match (run["status"].as_str(), run["endReason"].as_str()) {
         (Some("completed"), Some("completed")) => Ending::Completed,
         (Some("awaiting_approval"), Some("awaiting_approval")) => Ending::AwaitingApproval,
+        (Some("aborted"), Some("aborted")) => Ending::CutShort,
         (Some("failed"), Some("no_progress")) if attempts(run) >= FRUITLESS => Ending::GivenUp,
         _ => Ending::Otherwise,
     }
+}
+
+/// Whether it ended before its work was done.
+pub(crate) fn is_cut_off(stored: &Stored) -> bool {
+    matches!(ending(stored), Ending::GivenUp | Ending::CutShort)
 }
 
 pub(crate) fn attempts(run: &Value) -> u64 {
@@ -85,6 +93,7 @@ fn ended(evidence: &Stored, findings: &mut Findings) {
         Ending::Completed | Ending::AwaitingApproval => {
             findings.same("the last chunk", &last["type"], &json!("finish"))
         }
+        Ending::CutShort => findings.same("the last chunk", &last["type"], &json!("abort")),
         Ending::GivenUp => {
             let text = last["errorText"].as_str().unwrap_or_default();
             findings.must(text.ends_with("[no_progress]"), || format!("the last chunk is {last}"));
@@ -110,8 +119,9 @@ pub(crate) fn log(evidence: &Stored, findings: &mut Findings) {
                 findings.must(attempt > holder, || format!("attempt {attempt} took the log after {holder}"));
                 holder = attempt;
             }
-            // Who gives a run up does so in the name of an attempt that may never have come to the log.
-            let own = frame.attempt == holder || frame.attempt > holder && chunk["type"] == "error";
+            // Who ends a run for another does so in the name of an attempt that may never have come to the log.
+            let ends = ["error", "abort"].iter().any(|end| chunk["type"] == *end);
+            let own = frame.attempt == holder || frame.attempt > holder && ends;
             let (at, by) = (frame.first, frame.attempt);
             findings.must(own, || format!("attempt {by} wrote at {at}, when {holder} had the log"));
         }
@@ -119,7 +129,7 @@ pub(crate) fn log(evidence: &Stored, findings: &mut Findings) {
     let is_terminal = |chunk: &&String| ["finish", "abort", "error"].contains(&kind(chunk).as_str());
     findings.same("terminal chunks", evidence.chunks().filter(is_terminal).count(), 1);
     findings.must(evidence.chunks().last().is_some_and(|chunk| is_terminal(&chunk)), || "the log has no end".into());
-    let all = ending(evidence) == Ending::GivenUp || attempts(&evidence.run) == holder;
+    let all = is_cut_off(evidence) || attempts(&evidence.run) == holder;
     findings.must(all, || format!("the run counts {} attempts, the log {holder}", attempts(&evidence.run)));
 }
 
@@ -146,7 +156,7 @@ const READS: [&str; 2] = ["list-emails", "read-email"];
 
 /// Every call has an intent and then one outcome, and the transcript says what is stored.
 pub(crate) fn calls(evidence: &Stored, findings: &mut Findings) {
-    let (given_up, goes_on) = (ending(evidence) == Ending::GivenUp, ending(evidence) == Ending::AwaitingApproval);
+    let (cut_off, goes_on) = (is_cut_off(evidence), ending(evidence) == Ending::AwaitingApproval);
     let mut shown = BTreeMap::new();
     for call in evidence.transcript().calls() {
         if READS.contains(&call.name.as_str()) && matches!(call.state, CallState::Done(_)) {
@@ -156,8 +166,8 @@ pub(crate) fn calls(evidence: &Stored, findings: &mut Findings) {
         let told = match &call.state {
             CallState::Done(output) => ("done".to_owned(), output.to_string()),
             CallState::Failed(text) if text == UNKNOWN => ("unknown".to_owned(), String::new()),
-            CallState::Failed(text) if text == CLOSED && given_up => ("closed".to_owned(), String::new()),
-            CallState::Failed(text) if text == NOT_BEGUN && given_up => continue,
+            CallState::Failed(text) if text == CLOSED && cut_off => ("closed".to_owned(), String::new()),
+            CallState::Failed(text) if text == NOT_BEGUN && cut_off => continue,
             CallState::Failed(text) => ("failed".to_owned(), text.clone()),
             // Nothing has begun: the run's successor shows the call again.
             open if *open != CallState::Intended && goes_on => continue,
@@ -174,7 +184,7 @@ pub(crate) fn calls(evidence: &Stored, findings: &mut Findings) {
     let good = |id: &str, kind: &str| match kind {
         "done" => true,
         "unknown" => may_be_unknown(id),
-        "closed" => given_up,
+        "closed" => cut_off,
         _ => false,
     };
     let bad: Vec<_> = evidence.outcomes.iter().filter(|(id, (kind, _))| !good(id, kind)).collect();

@@ -78,6 +78,17 @@ pub(crate) async fn watch(api: Api, mut runs: watch::Receiver<Vec<String>>) -> V
     }
 }
 
+/// Reads until so many chunks of the run are there, or all that it has.
+pub(crate) async fn follow_for(api: &Api, run: &str, chunks: usize) {
+    let mut log = Log::default();
+    while let Some(mut stream) = come_back(api, run, &log).await {
+        log.read(&mut stream, chunks).await;
+        if log.len() >= chunks || stream.ended() == End::Done {
+            break;
+        }
+    }
+}
+
 async fn nibble(api: &Api, run: &str) -> Log {
     let mut log = Log::default();
     while let Some(mut stream) = come_back(api, run, &log).await {
@@ -97,7 +108,7 @@ async fn come_back(api: &Api, run: &str, log: &Log) -> Option<Stream> {
 }
 
 /// Asks until there is an answer other than "try again later".
-async fn patiently(request: impl Fn() -> RequestBuilder) -> Response {
+pub(crate) async fn patiently(request: impl Fn() -> RequestBuilder) -> Response {
     loop {
         match request().send().await {
             Ok(response) if response.status() != 503 => return response,

@@ -1,17 +1,21 @@
 //! What actions must have done, exactly, however often they were begun.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
-use tandem_protocol::CallState;
+use tandem_protocol::{CallState, Transcript};
 
 use crate::checks::{EXTERNAL, Findings};
 use crate::elsewhere::Elsewhere;
-use crate::evidence::Evidence;
+use crate::evidence::{Evidence, Stored};
 
 /// One thing that must be true after a turn.
 #[derive(Debug)]
 pub(crate) enum Effect {
     /// So many documents of the inbox begin with this key, and the feed tells so many changes of them.
     Changed { prefix: &'static str, documents: usize, changes: usize },
+    /// So many documents of the inbox begin with this key as calls of this action are told to be done.
+    AsTold { action: &'static str, prefix: &'static str },
     /// The output of the `nth` call of this action, from 0, holds this JSON at this place (a JSON pointer).
     Shown { action: &'static str, nth: usize, at: &'static str, value: &'static str },
     /// The keyed call: the webhook saw one key only, and counted it once.
@@ -33,6 +37,7 @@ impl Effect {
                     (prefix, (*documents, *changes)),
                 );
             }
+            Effect::AsTold { action, prefix } => as_told(evidence, action, prefix, findings),
             Effect::Shown { action, nth, at, value } => {
                 let found = output(evidence, action, *nth).pointer(at).cloned().unwrap_or_default();
                 findings.same("output shown", (action, at, found.to_string()), (action, at, value.to_string()));
@@ -70,7 +75,7 @@ impl Effect {
         }
     }
 
-    /// After a turn that was given up: as far as it came, and no further.
+    /// After a turn that was given up or cut short: as far as it came, and no further.
     pub(crate) fn check_at_most(&self, evidence: &Evidence, elsewhere: &Elsewhere, findings: &mut Findings) {
         match self {
             Effect::Changed { prefix, documents, changes } => {
@@ -79,6 +84,7 @@ impl Effect {
                 let within = found.0 <= most.0 && found.1 <= most.1;
                 findings.must(within, || format!("documents of an effect: {prefix} {found:?}, at most {most:?}"));
             }
+            Effect::AsTold { action, prefix } => as_told(evidence, action, prefix, findings),
             Effect::Shown { .. } => {}
             Effect::Notified => {
                 let (keys, counted) = (elsewhere.keys(), elsewhere.counted());
@@ -89,15 +95,25 @@ impl Effect {
                 findings.must(elsewhere.mails <= 1, || format!("{} mails were sent", elsewhere.mails));
             }
             Effect::Imported { .. } => {
+                // The first change wrote the samples, which others change too.
+                let samples: BTreeSet<&str> =
+                    evidence.inbox.changes().filter(|(_, pos, _)| *pos == 1).map(|(key, ..)| key).collect();
                 let mut written: Vec<&str> = evidence.inbox.changes().map(|(key, ..)| key).collect();
-                written.retain(|key| key.starts_with("emails/"));
-                let all = written.len();
+                written.retain(|key| key.starts_with("emails/") && !samples.contains(key));
                 written.sort_unstable();
-                written.dedup();
-                findings.same("emails that were written once", written.len(), all);
+                let twice: Vec<_> = written.windows(2).filter(|pair| pair[0] == pair[1]).collect();
+                findings.same("emails that were written twice", twice, Vec::new());
             }
         }
     }
+}
+
+/// What is done is told, and what is told is done.
+fn as_told(evidence: &Evidence, action: &str, prefix: &str, findings: &mut Findings) {
+    let transcripts: Vec<_> = evidence.runs.iter().map(Stored::transcript).collect();
+    let calls = transcripts.iter().flat_map(Transcript::calls).filter(|call| call.name == action);
+    let done = calls.filter(|call| matches!(call.state, CallState::Done(_))).count();
+    findings.same("documents of calls that are done", (prefix, changed(evidence, prefix)), (prefix, (done, done)));
 }
 
 /// Documents whose keys begin so, and changes of them that the feed tells.

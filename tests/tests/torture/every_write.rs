@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use crate::case::{Case, Verdict};
 use crate::faults::{BREAKINGS, Breaking};
-use crate::scenario::{IMPORT, SHORT_IMPORT, Scenario, TWO_STEPS};
+use crate::scenario::{IMPORT, INTERRUPTED, SHORT_IMPORT, STOPPED, STOPPED_AT_ONCE, Scenario, TWO_STEPS};
 use crate::setting::{BACKGROUND, CLOCKS_APART, CLOCKS_MIXED, DRIVING_FOREGROUND, FOREGROUND, Setting};
 use crate::{ALONE, all, lanes, report};
 
@@ -20,6 +20,12 @@ const ALL: &[Round] = &[
     (&DRIVING_FOREGROUND, &TWO_STEPS, None, anything),
     (&CLOCKS_APART, &TWO_STEPS, None, Breaking::displaces),
     (&CLOCKS_MIXED, &TWO_STEPS, None, Breaking::displaces),
+    // By the foreground that it was posted to.
+    (&BACKGROUND, &STOPPED, None, anything),
+    (&FOREGROUND, &STOPPED, None, anything),
+    (&DRIVING_FOREGROUND, &STOPPED, None, anything),
+    (&BACKGROUND, &STOPPED_AT_ONCE, None, anything),
+    (&FOREGROUND, &INTERRUPTED, None, anything),
 ];
 
 const SAMPLE: &[Round] = &[
@@ -28,6 +34,8 @@ const SAMPLE: &[Round] = &[
     (&FOREGROUND, &TWO_STEPS, Some(1), anything),
     (&DRIVING_FOREGROUND, &TWO_STEPS, Some(1), anything),
     (&CLOCKS_APART, &TWO_STEPS, Some(1), Breaking::displaces),
+    (&BACKGROUND, &STOPPED, Some(1), anything),
+    (&FOREGROUND, &INTERRUPTED, Some(1), anything),
 ];
 
 fn anything(_: &Breaking) -> bool {

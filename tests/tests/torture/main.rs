@@ -9,6 +9,7 @@ mod case;
 mod checks;
 mod client;
 mod clocks;
+mod cut;
 mod effects;
 mod elsewhere;
 mod every_write;

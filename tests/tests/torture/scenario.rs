@@ -1,5 +1,6 @@
 //! What the turns do. An action with another effect is one more line in a script, and what must be true of it.
 
+use crate::cut::Cut;
 use crate::effects::Effect;
 
 /// What stands in a script for the mark of its case.
@@ -12,6 +13,8 @@ pub(crate) struct Scenario {
     script: &'static str,
     /// What must be true afterwards, whatever was broken.
     pub(crate) effects: &'static [Effect],
+    /// Who ends it before its time.
+    pub(crate) cut: Cut,
 }
 
 impl Scenario {
@@ -43,6 +46,7 @@ pub(crate) const TWO_STEPS: Scenario = Scenario {
         Effect::Sent,
         Effect::Shown { action: "read-email", nth: 1, at: "/archived", value: "true" },
     ],
+    cut: Cut::Never,
 };
 
 /// A long call that commits slice by slice.
@@ -50,6 +54,7 @@ pub(crate) const IMPORT: Scenario = Scenario {
     name: "import of 2,000",
     script: "/import-emails {\"count\":2000}",
     effects: &[Effect::Imported { count: 2000 }],
+    cut: Cut::Never,
 };
 
 /// The same in short.
@@ -57,4 +62,29 @@ pub(crate) const SHORT_IMPORT: Scenario = Scenario {
     name: "import of 100",
     script: "/import-emails {\"count\":100}",
     effects: &[Effect::Imported { count: 100 }],
+    cut: Cut::Never,
 };
+
+/// A turn that is cut short: calls, words, and calls that it must not come to once its end is told.
+const LONG: &str = "/email {\"emailId\":\"e-1\",\"body\":\"Thanks!\"}\n\
+                    /notify-webhook {\"text\":\"<MARK>\"}\n\
+                    /read-email {\"emailId\":\"e-1\"}\n\
+                    \n\
+                    @say 50 every 20ms\n\
+                    /email {\"emailId\":\"e-2\",\"body\":\"Too late\"}\n\
+                    /import-emails {\"count\":200}";
+/// Of each call is there what its outcome says.
+const AS_TOLD: &[Effect] =
+    &[Effect::AsTold { action: "email", prefix: "sent/" }, Effect::Notified, Effect::Imported { count: 200 }];
+
+/// Stopped while it says its words.
+pub(crate) const STOPPED: Scenario =
+    Scenario { name: "stopped", script: LONG, effects: AS_TOLD, cut: Cut::Stop { after: 20 } };
+
+/// Stopped as soon as it has begun, while it calls its first actions.
+pub(crate) const STOPPED_AT_ONCE: Scenario =
+    Scenario { name: "stopped at once", script: LONG, effects: AS_TOLD, cut: Cut::Stop { after: 2 } };
+
+/// Another message takes its place while it says its words.
+pub(crate) const INTERRUPTED: Scenario =
+    Scenario { name: "interrupted", script: LONG, effects: AS_TOLD, cut: Cut::Interrupt { after: 20 } };
