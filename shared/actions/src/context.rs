@@ -176,6 +176,12 @@ impl Context {
         self.commit(&attached).await
     }
 
+    /// Stores the failure of a long call, unless somebody has gone on with it since: then its outcome is not ours to tell.
+    pub(crate) async fn fail(mut self, outcome: &Outcome) -> Result<Commit, ActionError> {
+        self.state = State::new(&self.call, true);
+        self.conclude(outcome).await
+    }
+
     async fn commit(&mut self, attached: &Attached) -> Result<Commit, ActionError> {
         if let Some(failure) = &self.state.failure {
             return Err(failure.clone());

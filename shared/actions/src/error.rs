@@ -59,6 +59,15 @@ impl ActionError {
         ActionError::Failed { code: code.into(), message: message.into() }
     }
 
+    /// What it says, without the code behind it and the full stop: for a sentence that goes on.
+    pub(crate) fn words(&self) -> String {
+        let text = match self {
+            ActionError::Failed { message, .. } => message.clone(),
+            other => other.to_string(),
+        };
+        text.trim_end_matches('.').to_owned()
+    }
+
     /// A stable code in snake case; an action's own where it refused.
     pub fn code(&self) -> &str {
         match self {

@@ -1,11 +1,14 @@
 //! Reading an input: JSON is taken as typed, every fault is reported with its place.
 
+use std::collections::HashSet;
+
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use serde_path_to_error::Segment;
 use tandem_protocol::Fault;
 
 use crate::ActionError;
+use crate::faults::{Faults, step};
 use crate::schema::compiled;
 
 /// Fits a value to a schema, and gives all faults.
@@ -13,7 +16,7 @@ use crate::schema::compiled;
 /// Models and languages without integers write `3.0` for 3; some models write lists and objects as JSON in a text.
 /// Both are corrected where the schema leaves no doubt. Null is the absence of an optional field.
 pub(crate) fn fit(value: &mut Value, schema: &Value) -> Vec<Fault> {
-    let mut faults = Faults { at: String::new(), list: Vec::new() };
+    let mut faults = Faults::at(String::new());
     faults.fit(value, schema);
     faults.list
 }
@@ -21,35 +24,24 @@ pub(crate) fn fit(value: &mut Value, schema: &Value) -> Vec<Fault> {
 /// Reads an input as its type.
 pub(crate) fn decode<I: DeserializeOwned>(input: Value) -> Result<I, ActionError> {
     serde_path_to_error::deserialize(input).map_err(|error| {
-        let pointer = error.path().iter().fold(String::new(), |at, segment| match segment {
-            Segment::Seq { index } => format!("{at}/{index}"),
-            Segment::Map { key } => pointer(&at, key),
-            Segment::Enum { .. } | Segment::Unknown => at,
-        });
+        let mut pointer = String::new();
+        for segment in error.path().iter() {
+            match segment {
+                Segment::Seq { index } => step(&mut pointer, &index.to_string()),
+                Segment::Map { key } => step(&mut pointer, key),
+                Segment::Enum { .. } | Segment::Unknown => {}
+            }
+        }
         ActionError::Invalid(vec![Fault { pointer, detail: error.into_inner().to_string() }])
     })
 }
 
-struct Faults {
-    /// JSON pointer of the value that is looked at.
-    at: String,
-    list: Vec<Fault>,
-}
-
 impl Faults {
-    fn add(&mut self, detail: impl Into<String>) {
-        self.list.push(Fault { pointer: self.at.clone(), detail: detail.into() });
-    }
-
-    fn below(&mut self, name: &str, look: impl FnOnce(&mut Self)) {
-        let here = self.at.len();
-        self.at = pointer(&self.at, name);
-        look(self);
-        self.at.truncate(here);
-    }
-
     fn fit(&mut self, value: &mut Value, schema: &Value) {
         let Value::Object(schema) = schema else { return };
+        if self.full {
+            return;
+        }
         for keyword in ["oneOf", "anyOf"] {
             if let Some(Value::Array(forms)) = schema.get(keyword) {
                 self.fit_one_of(value, forms);
@@ -78,16 +70,20 @@ impl Faults {
                 self.pattern(text, schema);
             }
             Value::Array(list) => {
-                self.length("entries", list.len(), schema, ["minItems", "maxItems"]);
+                if !self.length("entries", list.len(), schema, ["minItems", "maxItems"]) {
+                    return;
+                }
                 let first = schema.get("prefixItems").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
                 for (n, item) in list.iter_mut().enumerate() {
                     if let Some(form) = first.get(n).or(schema.get("items")) {
                         self.below(&n.to_string(), |faults| faults.fit(item, form));
                     }
                 }
-                let twice = (1..list.len()).find(|n| list[..*n].contains(&list[*n]));
-                if let Some(n) = twice.filter(|_| schema.get("uniqueItems") == Some(&Value::Bool(true))) {
-                    self.below(&n.to_string(), |faults| faults.add("is there twice"));
+                if schema.get("uniqueItems") == Some(&Value::Bool(true)) {
+                    let mut seen = HashSet::new();
+                    if let Some(n) = list.iter().position(|item| !seen.insert(item.to_string())) {
+                        self.below(&n.to_string(), |faults| faults.add("is there twice"));
+                    }
                 }
             }
             Value::Object(fields) => self.object(fields, schema),
@@ -99,7 +95,7 @@ impl Faults {
     fn fit_one_of(&mut self, value: &mut Value, forms: &[Value]) {
         let mut tried = Vec::new();
         for form in forms {
-            let (mut copy, mut faults) = (value.clone(), Faults { at: self.at.clone(), list: Vec::new() });
+            let (mut copy, mut faults) = (value.clone(), Faults::at(self.at.clone()));
             faults.fit(&mut copy, form);
             if faults.list.is_empty() {
                 *value = copy;
@@ -110,7 +106,7 @@ impl Faults {
         let can_be = |form: &Value| is_meant(value, form);
         tried.retain(|(form, _)| form.get("type").is_none_or(|kind| kind != "null") && can_be(form));
         match tried.len() {
-            1 => self.list.extend(tried.into_iter().flat_map(|(_, faults)| faults)),
+            1 => tried.into_iter().flat_map(|(_, faults)| faults).for_each(|fault| self.push(fault)),
             _ => self.add("has none of the forms that the schema allows"),
         }
     }
@@ -139,15 +135,18 @@ impl Faults {
         }
     }
 
-    fn length(&mut self, what: &str, has: usize, schema: &Map<String, Value>, [least, most]: [&str; 2]) {
+    /// Whether it has no more than it may have.
+    fn length(&mut self, what: &str, has: usize, schema: &Map<String, Value>, [least, most]: [&str; 2]) -> bool {
         let bound = |keyword: &str| schema.get(keyword).and_then(Value::as_u64);
         let has = has as u64;
         if let Some(least) = bound(least).filter(|least| has < *least) {
             self.add(format!("must have at least {least} {what}"));
         }
-        if let Some(most) = bound(most).filter(|most| has > *most) {
+        let over = bound(most).filter(|most| has > *most);
+        if let Some(most) = over {
             self.add(format!("has {has} {what}, at most {most} are allowed"));
         }
+        over.is_none()
     }
 
     fn pattern(&mut self, text: &str, schema: &Map<String, Value>) {
@@ -306,10 +305,6 @@ fn name_of(value: &Value) -> String {
 
 fn shown(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), |text| format!("{text:?}"))
-}
-
-fn pointer(at: &str, name: &str) -> String {
-    format!("{at}/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
 #[cfg(test)]

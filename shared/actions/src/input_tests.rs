@@ -175,3 +175,38 @@ fn every_keyword_that_is_published_is_checked() {
         assert_eq!(got, want, "{input}");
     }
 }
+
+/// A list of so many wrong entries costs what its length does, and is told in a hundred lines.
+#[test]
+fn a_million_faults_are_told_by_the_first_hundred() {
+    #[derive(Deserialize, JsonSchema)]
+    #[allow(dead_code)]
+    struct Many {
+        texts: Vec<String>,
+        #[serde(default)]
+        #[schemars(length(max = 3))]
+        few: Vec<String>,
+    }
+    let schema = serde_json::to_value(schemars::schema_for!(Many)).unwrap();
+    let mut wrong = json!({"texts": vec![1; 300_000]});
+    let faults = fit(&mut wrong, &schema);
+    assert_eq!(faults.len(), 101);
+    assert_eq!(faults[0].pointer, "/texts/0");
+    assert_eq!((faults[100].pointer.as_str(), faults[100].detail.as_str()), ("", "has more faults than these"));
+    // Different entries are compared with each other only where they must be.
+    let texts: Vec<String> = (0..300_000).map(|n| n.to_string()).collect();
+    let began = std::time::Instant::now();
+    assert!(fit(&mut json!({"texts": texts}), &schema).is_empty());
+    let unique = json!({"type": "array", "uniqueItems": true});
+    assert!(fit(&mut json!(texts), &unique).is_empty());
+    assert_eq!(fit(&mut json!([1, 2, 1, 2]), &unique)[0].pointer, "/2");
+    // Compared one with another they take hours.
+    assert!(began.elapsed() < std::time::Duration::from_secs(60), "{:?}", began.elapsed());
+    // What is too much in any case is not looked at one by one.
+    let faults = fit(&mut json!({"texts": [], "few": vec![1; 300_000]}), &schema);
+    assert_eq!(faults.iter().map(|fault| fault.pointer.as_str()).collect::<Vec<_>>(), ["/few"]);
+    // Long names are no way around it.
+    let fields: serde_json::Map<_, _> = (0..100).map(|n| (format!("{n}{}", "x".repeat(10_000)), json!(1))).collect();
+    let faults = fit(&mut json!(fields), &json!({"additionalProperties": false}));
+    assert!(faults.len() < 10, "{}", faults.len());
+}

@@ -11,6 +11,7 @@ mod described;
 mod effect;
 mod entry;
 mod error;
+mod faults;
 mod form;
 mod handler;
 mod input;

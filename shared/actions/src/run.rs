@@ -13,7 +13,7 @@ use tracing::Instrument;
 use crate::context::Context;
 use crate::definition::ActionDef;
 use crate::resources::Resources;
-use crate::settle::{HAPPENED_AND_LOST, Settled, failure, result_of, settle};
+use crate::settle::{self, HAPPENED_AND_LOST, Settled, failure, result_of, settle};
 use crate::{ActionError, Call, Effect};
 
 /// How often a function runs again because it lost the race for what it had read, within its time. Whoever wins is done, so
@@ -54,11 +54,11 @@ pub(crate) async fn run(job: Job, input: Value) -> Result<Value, ActionError> {
     let begun = Instant::now();
     let runs = if job.effect().is_elsewhere() { RUNS_ELSEWHERE } else { RUNS };
     let (mut lost, mut since) = (Pause::up_to(runs), begun);
-    let (mut step, mut line) = (0, None);
+    let (mut step, mut line, mut before) = (0, None, false);
     loop {
         let mut ctx = Context::begin(&job).await?;
         let ended = guarded(&job, input.clone(), &mut ctx, begun).await;
-        let settling = settle(job.clone(), ctx, ended);
+        let settling = settle(job.clone(), ctx, ended, before);
         let settled = if job.effect().is_elsewhere() && job.slot.is_some() {
             // In a task of its own: whoever holds the run may be displaced by now and drop this call, and what has
             // happened elsewhere must still be written down. Only puts of what is absent are left to do.
@@ -68,7 +68,10 @@ pub(crate) async fn run(job: Job, input: Value) -> Result<Value, ActionError> {
         };
         let ctx = match settled? {
             Settled::By(result) => return result,
-            Settled::Lost(ctx) => ctx,
+            Settled::Lost { ctx, happened } => {
+                before = happened;
+                ctx
+            }
         };
         if ctx.step > step {
             // A slice has been committed since: the time for the next one began there.
@@ -80,15 +83,9 @@ pub(crate) async fn run(job: Job, input: Value) -> Result<Value, ActionError> {
             line = in_line(&job, &ctx, until).await;
         }
         if !again || Instant::now() >= until {
-            return job.fail(lost_for_good(&job)).await;
+            let error = if before { ActionError::failed("conflict", HAPPENED_AND_LOST) } else { ActionError::Conflict };
+            return settle::fail(&job, *ctx, error).await;
         }
-    }
-}
-
-fn lost_for_good(job: &Job) -> ActionError {
-    match job.effect().is_elsewhere() {
-        true => ActionError::failed("conflict", HAPPENED_AND_LOST),
-        false => ActionError::Conflict,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use tandem_protocol::{MAX_DEPTH, is_too_deep};
-use tandem_store::{Commit, Outcome};
+use tandem_store::{Commit, Outcome, Slot};
 
 use crate::context::{Context, Stopped};
 use crate::definition::Options;
@@ -20,26 +20,40 @@ pub(crate) const HAPPENED_AND_LOST: &str =
 /// What became of a run of an action.
 pub(crate) enum Settled {
     By(Result<Value, ActionError>),
-    /// The race for what it had read was lost: it is to run again.
-    Lost(Box<Context>),
+    /// The race for what it had read was lost: it is to run again. `happened`: what it does elsewhere it has done.
+    Lost {
+        ctx: Box<Context>,
+        happened: bool,
+    },
 }
 
-/// Commits what a run has done with its outcome.
-pub(crate) async fn settle(job: Job, mut ctx: Context, ended: Ended) -> Result<Settled, ActionError> {
+/// Commits what a run has done with its outcome. `before`: an earlier run of this call has done it elsewhere, and lost.
+pub(crate) async fn settle(job: Job, mut ctx: Context, ended: Ended, before: bool) -> Result<Settled, ActionError> {
     match ctx.stopped.take() {
-        Some(Stopped::Lost) => return Ok(Settled::Lost(Box::new(ctx))),
+        Some(Stopped::Lost) => return Ok(Settled::Lost { ctx: Box::new(ctx), happened: false }),
         Some(Stopped::Settled(outcome)) => return Ok(Settled::By(result_of(outcome))),
         None => {}
     }
     let effect = job.effect();
     // Elsewhere it has happened, whatever becomes of it here: nobody is to be told to do it again.
-    let happened = effect.is_elsewhere() && matches!(ended, Ended::Returned(Ok(_)));
-    if let Some(failure) = ctx.state.failure.take() {
-        return Ok(Settled::By(unstored(&job, happened, failure).await));
-    }
-    let result = match ended {
-        Ended::Broken(error) => return Ok(Settled::By(broken(&job, error).await)),
-        Ended::Returned(result) => result.and_then(|output| fitting(&job.def.options, output)),
+    let happened = before || effect.is_elsewhere() && matches!(ended, Ended::Returned(Ok(_)));
+    let result = match (ended, ctx.state.failure.take()) {
+        (Ended::Returned(_), Some(failure)) if happened || !effect.is_elsewhere() => {
+            return Ok(Settled::By(unstored(&job, happened, failure).await));
+        }
+        (Ended::Returned(_), Some(failure)) => return Ok(Settled::By(unclear(&job, failure).await)),
+        (Ended::Broken(_), Some(failure)) if !effect.is_elsewhere() => {
+            return Ok(Settled::By(unstored(&job, happened, failure).await));
+        }
+        (Ended::Broken(error), _) => return Ok(Settled::By(broken(&job, ctx, error).await)),
+        (Ended::Returned(result), None) => result.and_then(|output| fitting(&job.def.options, output)),
+    };
+    let result = match result {
+        Err(error) if before && error.settles() => Err(ActionError::failed(
+            error.code(),
+            format!("It has happened, but failed when its changes here were to be made anew: {}.", error.words()),
+        )),
+        other => other,
     };
     let outcome = match &result {
         Ok(output) => Outcome::Done(output.clone()),
@@ -58,6 +72,8 @@ pub(crate) async fn settle(job: Job, mut ctx: Context, ended: Ended) -> Result<S
     };
     let plain = match effect {
         Effect::Read => true,
+        // It never runs again: what it says of itself counts, whatever has changed since it read.
+        Effect::External if !happened => true,
         // Also a failure depends on what was read; without a place for it nobody stores it.
         Effect::Transactional | Effect::Checkpointed | Effect::Keyed | Effect::External => {
             job.slot.is_none() && (result.is_err() && !happened || !ctx.state.unit.has_writes())
@@ -67,7 +83,7 @@ pub(crate) async fn settle(job: Job, mut ctx: Context, ended: Ended) -> Result<S
         return Ok(Settled::By(match &job.slot {
             // What was read changes nothing: its place in the log is its one outcome.
             Some(_) if effect == Effect::Read => result_of(outcome),
-            Some(slot) => result_of(job.call.store.put_outcome(slot, &outcome).await?),
+            Some(slot) => put(&job, slot, &outcome).await,
             None => result.map_err(safe),
         }));
     }
@@ -78,10 +94,24 @@ pub(crate) async fn settle(job: Job, mut ctx: Context, ended: Ended) -> Result<S
             keep_late(&job, &outcome, &stored).await;
             Ok(Settled::By(result_of(stored)))
         }
-        Ok(Commit::Lost) if effect != Effect::External => Ok(Settled::Lost(Box::new(ctx))),
+        Ok(Commit::Lost) if effect != Effect::External => Ok(Settled::Lost { ctx: Box::new(ctx), happened }),
         // It happened elsewhere and cannot run again; here its changes no longer fit.
         Ok(Commit::Lost) => Ok(Settled::By(job.fail(ActionError::failed("conflict", HAPPENED_AND_LOST)).await)),
         Err(error) => Ok(Settled::By(unstored(&job, happened, error).await)),
+    }
+}
+
+/// Stores the failure of a run as the outcome, if there is a place for one, and gives what is stored then. That of a long
+/// call only if nobody else has gone on with it since.
+pub(crate) async fn fail(job: &Job, ctx: Context, error: ActionError) -> Result<Value, ActionError> {
+    if job.effect() != Effect::Checkpointed || job.slot.is_none() || !error.settles() {
+        return job.fail(error).await;
+    }
+    let outcome = failure(&error);
+    match ctx.fail(&outcome).await? {
+        Commit::Committed(_) => result_of(outcome),
+        Commit::Settled(stored) => result_of(stored),
+        Commit::Lost => Err(ActionError::Cancelled),
     }
 }
 
@@ -91,33 +121,48 @@ async fn unstored(job: &Job, happened: bool, error: ActionError) -> Result<Value
         // Where there is a place for its outcome, whoever goes on decides by that.
         ActionError::Store(_) if happened && job.slot.is_none() => Err(ActionError::Unknown),
         error if happened && error.settles() => {
-            let text = format!("It has happened, but what it was to change here could not be stored: {error}.");
+            let text =
+                format!("It has happened, but what it was to change here could not be stored: {}.", error.words());
             job.fail(ActionError::failed(error.code(), text)).await
         }
         error => job.fail(error).await,
     }
 }
 
-/// A run that panicked or took too long. What it changes elsewhere may have happened all the same.
-async fn broken(job: &Job, error: ActionError) -> Result<Value, ActionError> {
-    let error = match error {
-        ActionError::Timeout(_) if job.effect().is_elsewhere() => ActionError::failed(
-            "timeout",
-            format!("{error}, and may have happened all the same: check before you try again"),
-        ),
-        other => other,
-    };
-    let Some(slot) = &job.slot else { return Err(error) };
-    let outcome = match job.effect() {
-        Effect::External => Outcome::Unknown,
-        Effect::Read | Effect::Transactional | Effect::Checkpointed | Effect::Keyed => failure(&error),
-    };
-    tracing::warn!(action = job.def.options.name, code = error.code(), "an action broke off");
-    if job.effect() == Effect::Read {
-        return result_of(outcome);
+/// What is told where the action could not read what it needed, before what it does elsewhere or after it.
+async fn unclear(job: &Job, error: ActionError) -> Result<Value, ActionError> {
+    match (job.effect(), &job.slot) {
+        // Where there is a place for its outcome, whoever goes on decides by that.
+        (_, Some(_)) if !error.settles() => Err(error),
+        (Effect::External, Some(slot)) => put(job, slot, &Outcome::Unknown).await,
+        (Effect::External, None) => Err(ActionError::Unknown),
+        (_, None) if !error.settles() => Err(ActionError::Unknown),
+        _ => job.fail(perhaps(&error)).await,
     }
-    let stored = job.call.store.put_outcome(slot, &outcome).await?;
-    keep_late(job, &outcome, &stored).await;
+}
+
+/// A run that panicked or took too long. What it changes elsewhere may have happened all the same.
+async fn broken(job: &Job, ctx: Context, error: ActionError) -> Result<Value, ActionError> {
+    tracing::warn!(action = job.def.options.name, code = error.code(), "an action broke off");
+    match (job.effect(), &job.slot) {
+        (Effect::Read, Some(_)) => result_of(failure(&error)),
+        (Effect::Read | Effect::Transactional | Effect::Checkpointed, _) => fail(job, ctx, error).await,
+        (Effect::External, Some(slot)) => put(job, slot, &Outcome::Unknown).await,
+        (Effect::Keyed, Some(slot)) => put(job, slot, &failure(&perhaps(&error))).await,
+        (Effect::Keyed | Effect::External, None) => Err(perhaps(&error)),
+    }
+}
+
+/// A failure that does not tell whether it happened elsewhere.
+fn perhaps(error: &ActionError) -> ActionError {
+    let text = format!("{}, and may have happened all the same: check before you try again", error.words());
+    ActionError::failed(error.code(), text)
+}
+
+/// Puts an outcome beside which nothing is written, and gives what is stored then.
+async fn put(job: &Job, slot: &Slot, outcome: &Outcome) -> Result<Value, ActionError> {
+    let stored = job.call.store.put_outcome(slot, outcome).await?;
+    keep_late(job, outcome, &stored).await;
     result_of(stored)
 }
 

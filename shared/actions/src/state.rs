@@ -23,7 +23,7 @@ impl State {
             run_id: call.run.clone().filter(|_| call.caller == Caller::Agent),
         };
         let unit = match may_write {
-            true => call.store.unit(&call.principal, by),
+            true => call.store.unit(&call.principal, by).waiting_until(call.deadline),
             false => call.store.unit_of_reads(&call.principal, by),
         };
         State { unit, may_write, failure: None }

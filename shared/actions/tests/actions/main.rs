@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod effects;
+mod elsewhere;
 mod once;
 mod sample;
 

@@ -18,6 +18,8 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::elsewhere;
+
 /// How often functions have run, by a name that each test chooses.
 static RUNS: Mutex<BTreeMap<String, u32>> = Mutex::new(BTreeMap::new());
 
@@ -172,7 +174,7 @@ fn slot(id: &str) -> Slot {
     Slot::Call { run: run(), call: ToolCallId::new(id).unwrap() }
 }
 
-fn scope() -> Scope {
+pub(crate) fn scope() -> Scope {
     Scope::app("sample")
 }
 
@@ -189,6 +191,8 @@ const ACTIONS: &[ActionDef] = &[
     action("deliver").effect(Effect::External).run(&fail),
     action("call-out").effect(Effect::External).run(&call_out),
     action("ring").effect(Effect::Keyed).run(&ring),
+    elsewhere::KEYED,
+    elsewhere::EXTERNAL,
     action("when").effect(Effect::Keyed).run(&when),
     action("greet").effect(Effect::Transactional).run(&greet),
     action("lack").effect(Effect::Transactional).run(&lack),
@@ -245,7 +249,7 @@ async fn overtaken(input: Named, ctx: &mut Context) -> Result<Sum, ActionError> 
 }
 
 /// Lets the rival in, if there is one: between what the action has read and its commit.
-async fn overtake(name: &str) -> Result<(), ActionError> {
+pub(crate) async fn overtake(name: &str) -> Result<(), ActionError> {
     let rival = RIVALS.lock().unwrap().remove(name);
     if let Some((registry, call)) = rival {
         registry.call("add", json!({"name": name, "by": 100}), call).await?;

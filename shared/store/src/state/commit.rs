@@ -2,6 +2,7 @@
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use tokio::sync::OwnedMutexGuard;
+use tokio::time::timeout_at;
 
 use super::attached::Attached;
 use super::document;
@@ -26,6 +27,10 @@ pub enum Commit {
     Settled(Outcome),
 }
 
+fn too_late() -> StoreError {
+    StoreError::Unavailable("too many wrote here at once, and its time was up before its turn; try again".into())
+}
+
 /// What an operation of the transaction is for.
 enum Of {
     /// HEAD of the scope at this index.
@@ -46,7 +51,7 @@ impl Unit {
         if !self.has_writes() && attached.call.is_none() && attached.progress.is_none() {
             return Ok(Commit::Committed(Vec::new()));
         }
-        let mut turns = self.turns().await;
+        let mut turns = self.turns().await?;
         for (at, known) in &turns {
             // What this process has committed in the meantime, without asking the store.
             if **known > self.scopes[*at].pos && !self.move_to(*at, **known).await? {
@@ -92,14 +97,19 @@ impl Unit {
 
     /// Waits until it is this unit's turn at each scope that it writes, in the order of their partitions: who holds one
     /// never waits for one before it.
-    async fn turns(&self) -> Vec<(usize, OwnedMutexGuard<u64>)> {
+    async fn turns(&self) -> Result<Vec<(usize, OwnedMutexGuard<u64>)>, StoreError> {
         let mut written: Vec<usize> = (0..self.scopes.len()).filter(|at| !self.scopes[*at].writes.is_empty()).collect();
         written.sort_by(|a, b| self.scopes[*a].partition.cmp(&self.scopes[*b].partition));
         let mut turns = Vec::new();
         for at in written {
-            turns.push((at, self.store.queues.turn(&self.scopes[at].partition).await));
+            let turn = self.store.queues.turn(&self.scopes[at].partition);
+            let turn = match self.until {
+                None => turn.await,
+                Some(until) => timeout_at(until, turn).await.map_err(|_| too_late())?,
+            };
+            turns.push((at, turn));
         }
-        turns
+        Ok(turns)
     }
 
     /// Moves a scope on to `pos`, if nothing in between touches what was read of it.

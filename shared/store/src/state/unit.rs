@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use tandem_protocol::{Principal, is_too_deep};
 use tokio::sync::OwnedMutexGuard;
+use tokio::time::Instant;
 
 use super::limits::{check_key, check_value};
 use super::reads::Reads;
@@ -20,6 +21,8 @@ pub struct Unit {
     pub(super) scopes: Vec<Touched>,
     /// Nothing will be committed: it does not matter where the scopes stand.
     reads_only: bool,
+    /// When a commit no longer waits for those before it.
+    pub(super) until: Option<Instant>,
     /// The partition at which the last commit lost its race.
     pub(super) lost_at: Option<String>,
 }
@@ -51,6 +54,7 @@ impl Store {
             by,
             scopes: Vec::new(),
             reads_only: false,
+            until: None,
             lost_at: None,
         }
     }
@@ -62,6 +66,11 @@ impl Store {
 }
 
 impl Unit {
+    /// A commit that is not its turn by then fails, and has written nothing.
+    pub fn waiting_until(self, until: Instant) -> Self {
+        Unit { until: Some(until), ..self }
+    }
+
     pub async fn get(&mut self, scope: &Scope, key: &str) -> Result<Option<Document>, StateError> {
         check_key(key)?;
         let at = self.touch(scope).await?;
