@@ -37,6 +37,7 @@ pub use error::{ActionError, RegistryError};
 pub use form::Form;
 pub use handler::Handler;
 pub use near::near;
+pub use once::call_named;
 pub use registry::{Registry, Tool};
 pub use settle::result_of;
 pub use state::State;

@@ -7,13 +7,14 @@
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use tandem_protocol::Principal;
 use tandem_store::{Intent, IntentKey, Outcome, Slot, Store, StoreError, new_id};
 use tokio::time::{Duration, Instant, sleep};
 
 use crate::context::digest;
 use crate::run::{self, Job};
 use crate::settle::result_of;
-use crate::{ActionError, Once};
+use crate::{ActionError, IdempotencyKey, Once};
 
 /// Pause between two looks at the outcome, at first and at most.
 const LOOK: Duration = Duration::from_millis(20);
@@ -21,13 +22,11 @@ const MAX_LOOK: Duration = Duration::from_millis(400);
 
 /// Carries the call out, or waits for whoever does. `job` has no place for its outcome yet.
 pub(crate) async fn call(mut job: Job, input: Value, once: &Once) -> Result<Value, ActionError> {
-    let (store, principal) = (job.call.store.clone(), &job.call.principal);
-    let names = [principal.user.as_str(), job.def.options.name, once.key.as_str()];
-    let key = IntentKey { tenant: principal.tenant.clone(), digest: digest(names) };
+    let store = job.call.store.clone();
+    let key = intent_key(&job.call.principal, job.def.options.name, &once.key);
     let mine = Intent { input: canonical(&input), started_at: job.call.started_at, holder: new_id(), beat: 0 };
-    let intent = match store.put_intent(&key, &mine).await? {
+    let intent = match intend(&store, &key, &mine).await? {
         None => mine,
-        Some(theirs) if theirs.input != mine.input => return Err(ActionError::KeyReused),
         Some(theirs) => match wait(&job, once, &key, theirs, mine.holder).await? {
             Waited::Settled(outcome) => return result_of(outcome),
             Waited::Taken(intent) if job.effect().may_run_again() => intent,
@@ -51,10 +50,42 @@ pub(crate) async fn call(mut job: Job, input: Value, once: &Once) -> Result<Valu
     result
 }
 
+/// A name of the one call that a person's key means, until the key expires; afterwards it means a new call, and has a new
+/// name. For calls that others carry out: nobody waits for them here.
+pub async fn call_named(
+    store: &Store,
+    principal: &Principal,
+    action: &str,
+    key: &IdempotencyKey,
+    input: &Value,
+    now: i64,
+) -> Result<String, ActionError> {
+    let key = intent_key(principal, action, key);
+    let mine = Intent { input: canonical(input), started_at: now, holder: new_id(), beat: 0 };
+    let intent = intend(store, &key, &mine).await?.unwrap_or(mine);
+    Ok(name(&key, &intent))
+}
+
+fn intent_key(principal: &Principal, action: &str, key: &IdempotencyKey) -> IntentKey {
+    let names = [principal.user.as_str(), action, key.as_str()];
+    IntentKey { tenant: principal.tenant.clone(), digest: digest(names) }
+}
+
+/// Stores the intent; gives the one of the same call that is there already.
+async fn intend(store: &Store, key: &IntentKey, mine: &Intent) -> Result<Option<Intent>, ActionError> {
+    match store.put_intent(key, mine).await? {
+        Some(theirs) if theirs.input != mine.input => Err(ActionError::KeyReused),
+        found => Ok(found),
+    }
+}
+
 /// Where the outcome is stored: a key that is used again after it has expired has another one.
 fn slot(key: &IntentKey, intent: &Intent) -> Slot {
-    let digest = digest([key.digest.as_str(), &intent.started_at.to_string()]);
-    Slot::Key { tenant: key.tenant.clone(), digest }
+    Slot::Key { tenant: key.tenant.clone(), digest: name(key, intent) }
+}
+
+fn name(key: &IntentKey, intent: &Intent) -> String {
+    digest([key.digest.as_str(), &intent.started_at.to_string()])
 }
 
 /// What came of waiting.

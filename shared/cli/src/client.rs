@@ -159,8 +159,13 @@ impl Client {
             let problem = match request.send().await {
                 Ok(response) if response.status().is_success() => {
                     let accepted = response.status() == StatusCode::ACCEPTED;
-                    let answer = response.json().await.context("the answer is not JSON")?;
-                    return Ok(if accepted { Reply::Accepted(answer) } else { Reply::Done(answer) });
+                    match response.bytes().await {
+                        Ok(body) => {
+                            let answer = serde_json::from_slice(&body).context("the answer is not JSON")?;
+                            return Ok(if accepted { Reply::Accepted(answer) } else { Reply::Done(answer) });
+                        }
+                        Err(error) => format!("the answer broke off ({})", error.without_url()),
+                    }
                 }
                 Ok(response) => {
                     let refusal = self.refusal(response).await;

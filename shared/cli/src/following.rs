@@ -110,6 +110,10 @@ pub(crate) async fn goes_on_as(client: &Client, run: &str) -> Result<String> {
     }
     let state = client.first(Method::GET, &format!("/threads/{thread}"), None).await?;
     if state["awaitingRunId"] != run {
+        // Answered between the two looks.
+        if let Some(next) = continued(client, run, thread, &record["turnId"]).await? {
+            return Ok(next);
+        }
         return Err(anyhow!(
             "the run asked a person, and waits for no answer any more: it was stopped, or the conversation went on"
         ));

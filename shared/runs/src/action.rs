@@ -1,7 +1,7 @@
 //! Runs that carry out one action which a person called: as durable as a turn, and without a model.
 
 use serde_json::Value;
-use tandem_actions::{ActionError, IdempotencyKey};
+use tandem_actions::{ActionError, IdempotencyKey, call_named};
 use tandem_protocol::{Caller, Principal, Run};
 use tandem_store::{ActionCall, ActionRefused, Input, new_id, now_ms};
 
@@ -28,8 +28,12 @@ impl Runtime {
         if json.len() > MAX_INPUT {
             return Err(ActionError::TooLarge(format!("the input takes more than {MAX_INPUT} bytes")));
         }
-        let id = run_id(&key.map_or_else(new_id, |key| name_of(principal, name, key)))?;
-        let now = now_ms();
+        let (now, store) = (now_ms(), &self.0.store);
+        let id = match key {
+            Some(key) => name_from(&call_named(store, principal, name, key, &input, now).await?),
+            None => new_id(),
+        };
+        let id = run_id(&id)?;
         let due_at = now + self.0.config.limits.due_ahead_ms;
         let (action, trace) = (Some(name.to_owned()), self.1.clone());
         let most = self.0.config.most.runs;
@@ -44,27 +48,16 @@ impl Runtime {
             decisions: Vec::new(),
             action: Some(action),
         };
-        let found = match self.0.store.start_action(&run, &asked, most).await? {
+        match store.start_action(&run, &asked, most).await? {
             Ok(()) => {
                 tracing::info!(run = %run.run_id, action = name, "started");
-                return Ok(Started { run, fresh: true });
+                Ok(Started { run, fresh: true })
             }
+            Err(ActionRefused::Exists(found)) => Ok(Started { run: *found, fresh: false }),
             Err(ActionRefused::Full(full)) => {
                 let TooMany { text, retry_after } = full.into();
-                return Err(ActionError::TooMany { text, retry_after });
+                Err(ActionError::TooMany { text, retry_after })
             }
-            Err(ActionRefused::Exists(found)) => *found,
-        };
-        let stored = self.0.store.input(&found.run_id).await?.and_then(|stored| stored.action);
-        match stored.map(|stored| stored.input()).transpose()? {
-            Some(stored) if stored == input => Ok(Started { run: found, fresh: false }),
-            _ => Err(ActionError::KeyReused),
         }
     }
-}
-
-/// One name for a person's key of an action.
-fn name_of(principal: &Principal, action: &str, key: &IdempotencyKey) -> String {
-    let texts = [principal.tenant.as_str(), principal.user.as_str(), action, key.as_str()];
-    name_from(&texts.join("\n"))
 }

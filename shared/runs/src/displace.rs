@@ -22,7 +22,7 @@ impl Runtime {
     pub(crate) async fn displace(&self, leaving: &mut Leaving) -> Result<(), StoreError> {
         let store = &self.0.store;
         let id = leaving.run.run_id.clone();
-        let event = Event::Claim { observed: leaving.run.version, holder: new_id() };
+        let event = Event::Displace { observed: leaving.run.version, holder: new_id() };
         let Ok(run) = self.transition(&id, &event, Some(leaving.run.clone())).await? else { return Ok(()) };
         tracing::info!(run = %id, attempt = run.attempt, "taken from its holder, to end it");
         let taking = Chunk::attempt(run.attempt, HolderKind::Foreground, AttemptReason::Stopped);

@@ -41,6 +41,11 @@ pub enum Event {
         observed: u64,
         holder: String,
     },
+    /// Somebody takes the run to end it. Should it go on after all, whoever held it has not failed.
+    Displace {
+        observed: u64,
+        holder: String,
+    },
     /// The holder is alive; `progressed`: since its last heartbeat a step finished or an outcome was stored.
     Heartbeat {
         attempt: u32,
@@ -96,15 +101,18 @@ pub fn apply(run: &Run, event: &Event, now: i64, limits: &Limits) -> Result<Run,
     let mut next = run.clone();
     next.version += 1;
     match event {
-        Event::Claim { observed, holder } => {
+        Event::Claim { observed, holder } | Event::Displace { observed, holder } => {
             observed_is(run, *observed)?;
             next.status = RunStatus::Running;
             next.attempt += 1;
             next.holder = Some(holder.clone());
             next.dispatches = 0;
             next.handed_over = false;
-            // Until this attempt shows otherwise.
-            next.no_progress += 1;
+            next.no_progress = match event {
+                Event::Displace { .. } => next.no_progress.saturating_sub(1),
+                // Until this attempt shows otherwise.
+                _ => next.no_progress + 1,
+            };
             next.due_at = Some(now + 2 * limits.due_ahead_ms);
         }
         Event::Heartbeat { attempt, progressed } => {

@@ -122,3 +122,15 @@ fn progress_starts_the_count_anew() {
     run = step(&run, Event::Heartbeat { attempt: 2, progressed: true }).unwrap();
     assert_eq!((run.no_progress, run.continuations), (0, 1));
 }
+
+#[test]
+fn who_is_displaced_for_an_end_that_does_not_come_has_not_failed() {
+    let mut run = step(&run(), claim(1)).unwrap();
+    for _ in 0..5 {
+        run = step(&run, Event::Displace { observed: run.version, holder: "stop".into() }).unwrap();
+        run = step(&run, Event::DispatchAgain { observed: run.version }).unwrap();
+        run = step(&run, claim(run.version)).unwrap();
+    }
+    assert_eq!((run.no_progress, run.attempt), (1, 11));
+    assert_eq!(step(&run, Event::Displace { observed: run.version - 1, holder: "stop".into() }), Err(Refused::Moved));
+}

@@ -107,7 +107,11 @@ impl Runtime {
     pub(crate) async fn sweep_deleted(&self, deadline: Option<Instant>) -> Result<usize, StoreError> {
         let mut threads = Vec::new();
         for (tenant, id) in self.store().due_threads(now_ms(), PER_PASS).await? {
-            threads.extend(self.store().any_thread(&tenant, &id).await?);
+            match self.store().any_thread(&tenant, &id).await {
+                Ok(found) => threads.extend(found),
+                // One thread does not stop the others.
+                Err(error) => tracing::error!(thread = %id, %error, "a deleted thread could not be read"),
+            }
         }
         // First those that were deleted last: what runs there is to stop, and takes less time than a removal.
         threads.sort_by_key(|thread| std::cmp::Reverse(thread.deleted_at));
@@ -115,7 +119,6 @@ impl Runtime {
         for thread in threads {
             match self.remove_deleted(&thread, deadline).await {
                 Ok(done) => removed += usize::from(done),
-                // One thread does not stop the others.
                 Err(error) => tracing::error!(thread = %thread.thread, %error, "a deleted thread could not be removed"),
             }
         }

@@ -43,7 +43,9 @@ pub fn happened(event: &Event, wanted: &Run, found: &Run) -> bool {
         return true;
     }
     match event {
-        Event::Claim { .. } => found.attempt == wanted.attempt && found.holder == wanted.holder,
+        Event::Claim { .. } | Event::Displace { .. } => {
+            found.attempt == wanted.attempt && found.holder == wanted.holder
+        }
         Event::HandOver { attempt, .. } => {
             found.attempt == *attempt && found.continuations == wanted.continuations && !found.status.is_terminal()
         }

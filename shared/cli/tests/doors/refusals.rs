@@ -1,8 +1,10 @@
 //! What the program says where something cannot be sent, is refused, or cannot be written.
 
 use std::process::Stdio;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use axum::body::Body;
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
@@ -72,6 +74,57 @@ async fn who_is_cut_off_is_told_where_the_run_goes_on() {
     // Where the next command would go elsewhere by itself.
     let (_, _, stderr) = tandem("http://127.0.0.1:1", &["tail", "run_1", "--url", &url], "").await;
     assert!(stderr.contains(&format!("tandem tail run_1 --after 2 --url {url}\n")), "{stderr}");
+}
+
+/// Once an answer breaks off, it is asked for again with the same key; and one that cannot be read, or that says nothing of
+/// what was done, leaves the key to the person.
+#[tokio::test]
+async fn who_cannot_tell_whether_it_was_done_is_told_the_key() {
+    let keys: Arc<Mutex<Vec<String>>> = Arc::default();
+    let seen = Arc::clone(&keys);
+    let answer = move |request: Request| {
+        let seen = Arc::clone(&seen);
+        async move {
+            let action = |name: &str| {
+                json!({"name": name, "description": "Does.", "method": "POST", "effect": "transactional",
+                    "inputSchema": {"type": "object"}, "outputSchema": {}})
+            };
+            let key = request.headers().get("idempotency-key").map(|key| key.to_str().unwrap().to_owned());
+            let tries = key.map_or(0, |key| {
+                let mut seen = seen.lock().unwrap();
+                seen.push(key);
+                seen.len()
+            });
+            match request.uri().path() {
+                "/api" => {
+                    let actions = ["breaks", "mumbles", "fails"].map(action);
+                    Json(json!({"actions": actions})).into_response()
+                }
+                "/api/breaks" if tries == 1 => {
+                    let pieces = [Ok("{\"half\":"), Err(std::io::Error::other("cut"))];
+                    Response::new(Body::from_stream(futures::stream::iter(pieces)))
+                }
+                "/api/breaks" => Json(json!("done")).into_response(),
+                "/api/mumbles" => "hm".into_response(),
+                _ => (StatusCode::INTERNAL_SERVER_ERROR, Json(json!({"code": "internal"}))).into_response(),
+            }
+        }
+    };
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, Router::new().fallback(answer)).await.unwrap() });
+
+    let (code, stdout, stderr) = tandem(&url, &["action", "breaks", "{}"], "").await;
+    assert_eq!((code, stdout.as_str()), (0, "\"done\"\n"), "{stderr}");
+    let used = std::mem::take(&mut *keys.lock().unwrap());
+    assert!(used.len() == 2 && used[0] == used[1], "{used:?}");
+    for name in ["mumbles", "fails"] {
+        let (code, _, stderr) = tandem(&url, &["action", name, "{}"], "").await;
+        let key = keys.lock().unwrap().pop().unwrap();
+        assert_eq!(code, 1, "{stderr}");
+        let told = format!("To ask for the same call again: --idempotency-key {key}\n");
+        assert!(stderr.contains(&told), "{name}: {stderr}");
+    }
 }
 
 #[tokio::test]

@@ -88,6 +88,19 @@ async fn one_key_is_one_run_and_another_input_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_key_is_another_call_after_a_day() {
+    let world = World::new(patient()).await;
+    let first = import(&world, json!({"count": 3}), Some("nightly")).await.unwrap();
+    world.age_keys().await;
+    // Other inputs are other calls by then, and the run of the day before is still there.
+    let next = import(&world, json!({"count": 4}), Some("nightly")).await.unwrap();
+    assert!(next.fresh && next.run.run_id != first.run.run_id, "{next:?}");
+    let again = import(&world, json!({"count": 4}), Some("nightly")).await.unwrap();
+    assert_eq!((again.fresh, again.run.run_id), (false, next.run.run_id));
+    assert!(world.store.run(&first.run.run_id).await.unwrap().is_some());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_input_that_does_not_fit_starts_nothing() {
     let world = World::new(patient()).await;
     let refused = import(&world, json!({"count": "many", "x": 1}), None).await;

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use aws_sdk_dynamodb::config::{BehaviorVersion, Credentials, Region};
+use aws_sdk_dynamodb::types::AttributeValue;
 use tandem_actions::Registry;
 use tandem_agent::{Agent, Limits};
 use tandem_auth::{DispatchKeys, SignedDispatch};
@@ -90,6 +91,19 @@ impl World {
     /// Another process whose way to the store is this one.
     pub(crate) fn through(&self, proxy: &Proxy, config: Config, models: Models) -> Runtime {
         Self::runtime(store_through(proxy), config, models, Arc::clone(&self.mailbox), &self.outbox)
+    }
+
+    /// Makes every idempotency key a day old.
+    pub(crate) async fn age_keys(&self) {
+        let client = self.engine.client();
+        for item in client.scan().table_name("tandem").send().await.unwrap().items() {
+            if item["sk"].as_s().unwrap() == "INTENT" {
+                let past = AttributeValue::N("1".into());
+                let update = client.update_item().table_name("tandem").update_expression("SET expires_at = :past");
+                let update = update.key("pk", item["pk"].clone()).key("sk", item["sk"].clone());
+                update.expression_attribute_values(":past", past).send().await.unwrap();
+            }
+        }
     }
 
     /// The emails that have left, in any order.
