@@ -84,7 +84,7 @@ pub(crate) async fn run(job: Job, input: Value) -> Result<Value, ActionError> {
         }
         if !again || Instant::now() >= until {
             let error = if before { ActionError::failed("conflict", HAPPENED_AND_LOST) } else { ActionError::Conflict };
-            return settle::fail(&job, *ctx, error).await;
+            return Box::pin(settle::fail(&job, *ctx, error)).await;
         }
     }
 }

@@ -37,15 +37,16 @@ pub(crate) async fn settle(job: Job, mut ctx: Context, ended: Ended, before: boo
     let effect = job.effect();
     // Elsewhere it has happened, whatever becomes of it here: nobody is to be told to do it again.
     let happened = before || effect.is_elsewhere() && matches!(ended, Ended::Returned(Ok(_)));
+    // What is rare is on the heap: each call would else carry the room for it.
     let result = match (ended, ctx.state.failure.take()) {
         (Ended::Returned(_), Some(failure)) if happened || !effect.is_elsewhere() => {
-            return Ok(Settled::By(unstored(&job, happened, failure).await));
+            return Ok(Settled::By(Box::pin(unstored(&job, happened, failure)).await));
         }
-        (Ended::Returned(_), Some(failure)) => return Ok(Settled::By(unclear(&job, failure).await)),
+        (Ended::Returned(_), Some(failure)) => return Ok(Settled::By(Box::pin(unclear(&job, failure)).await)),
         (Ended::Broken(_), Some(failure)) if !effect.is_elsewhere() => {
-            return Ok(Settled::By(unstored(&job, happened, failure).await));
+            return Ok(Settled::By(Box::pin(unstored(&job, happened, failure)).await));
         }
-        (Ended::Broken(error), _) => return Ok(Settled::By(broken(&job, ctx, error).await)),
+        (Ended::Broken(error), _) => return Ok(Settled::By(Box::pin(broken(&job, ctx, error)).await)),
         (Ended::Returned(result), None) => result.and_then(|output| fitting(&job.def.options, output)),
     };
     let result = match result {
@@ -97,7 +98,7 @@ pub(crate) async fn settle(job: Job, mut ctx: Context, ended: Ended, before: boo
         Ok(Commit::Lost) if effect != Effect::External => Ok(Settled::Lost { ctx: Box::new(ctx), happened }),
         // It happened elsewhere and cannot run again; here its changes no longer fit.
         Ok(Commit::Lost) => Ok(Settled::By(job.fail(ActionError::failed("conflict", HAPPENED_AND_LOST)).await)),
-        Err(error) => Ok(Settled::By(unstored(&job, happened, error).await)),
+        Err(error) => Ok(Settled::By(Box::pin(unstored(&job, happened, error)).await)),
     }
 }
 
