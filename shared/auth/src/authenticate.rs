@@ -137,6 +137,7 @@ mod tests {
         check(&[ISSUER, AUDIENCE], Ok("Oidc"));
         check(&[ISSUER, AUDIENCE, LOCAL], Ok("Oidc"));
         check(&[ISSUER, LOCAL], Err("OIDC_AUDIENCE"));
+        check(&[ISSUER, ("OIDC_AUDIENCE", " ,"), LOCAL], Err("OIDC_AUDIENCE"));
         check(&[AUDIENCE, LOCAL], Err("OIDC_ISSUER"));
         check(&[("OIDC_ISSUER", ""), ("OIDC_AUDIENCE", " "), LOCAL], Ok("DevPrincipals"));
         check(&[("OIDC_ISSUER", "http://issuer.example"), AUDIENCE], Err("OIDC_ISSUER"));

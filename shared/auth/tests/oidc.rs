@@ -15,7 +15,7 @@ const NOW: i64 = 1_800_000_000;
 fn oidc(issuer: &FakeIssuer) -> Oidc {
     Oidc::new(OidcSettings {
         issuer: issuer.url.clone(),
-        audience: "tandem".into(),
+        audiences: vec!["tandem".into()],
         tenant_claim: None,
         roles_claim: "roles".into(),
         public_url: None,
@@ -68,6 +68,26 @@ async fn a_signed_token_is_let_in_whatever_the_kind_of_key() {
         check(key.algorithm, sign_in(&oidc, &token, NOW).await, &token, None);
     }
     assert_eq!(issuer.fetches(), 1);
+}
+
+/// As with Cognito, where the page has a client of its own and a program with a secret another, and no token has `aud`.
+#[tokio::test]
+async fn a_token_for_any_of_the_audiences_is_let_in() {
+    let key = SigningKey::rsa("r");
+    let issuer = FakeIssuer::start(std::slice::from_ref(&key)).await;
+    let set = |name: &str| match name {
+        "OIDC_ISSUER" => Some(issuer.url.clone()),
+        "OIDC_AUDIENCE" => Some("page, program".to_owned()),
+        _ => None,
+    };
+    let oidc = Oidc::new(OidcSettings::from_env(set).unwrap().unwrap()).unwrap();
+    let cognito = with(without(claims(&issuer), "aud"), "token_use", json!("access"));
+    for (client, want) in
+        [("page", None), ("program", None), ("page, program", Some("another audience")), ("tandem", Some("another"))]
+    {
+        let token = key.token(&with(cognito.clone(), "client_id", json!(client)));
+        check(client, sign_in(&oidc, &token, NOW).await, &token, want);
+    }
 }
 
 #[tokio::test]

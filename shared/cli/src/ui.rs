@@ -33,16 +33,20 @@ pub(crate) struct SignIn {
 }
 
 impl SignIn {
-    /// With the OIDC_ variables, and `UI_CLIENT_ID`: the client id that the issuer knows the user interface by.
+    /// With the OIDC_ variables, `UI_CLIENT_ID`, the client id that the issuer knows the user interface by, and `UI_SCOPE`,
+    /// what it asks the issuer for where that is not what the interface itself would say.
     pub(crate) fn from_env(lookup: impl Fn(&str) -> Option<String>) -> Result<Option<Self>> {
         let (Some(oidc), Some(client)) = (OidcSettings::from_env(&lookup)?, lookup("UI_CLIENT_ID")) else {
             return Ok(None);
         };
         let origin = reqwest::Url::parse(&oidc.issuer).context("OIDC_ISSUER is not an address")?.origin();
         let tenant = oidc.tenant_claim.as_deref().unwrap_or("org_id");
-        let config = json!({"oidc": {
-            "authority": oidc.issuer, "clientId": client, "audience": oidc.audience, "tenantClaim": tenant,
+        let mut config = json!({"oidc": {
+            "authority": oidc.issuer, "clientId": client, "audience": oidc.audiences.first(), "tenantClaim": tenant,
         }});
+        if let Some(scope) = lookup("UI_SCOPE") {
+            config["oidc"]["scope"] = scope.trim().into();
+        }
         Ok(Some(SignIn { config, origin: origin.ascii_serialization() }))
     }
 }
@@ -116,6 +120,22 @@ mod tests {
         ] {
             assert!(template.contains(&line), "{line}");
         }
+    }
+
+    #[test]
+    fn the_interface_is_told_what_to_ask_the_issuer_for() {
+        let told = |more: &[(&str, &str)]| {
+            let set = [("OIDC_ISSUER", "https://issuer.example/realm"), ("OIDC_AUDIENCE", "page, program")];
+            let set = [&set[..], &[("UI_CLIENT_ID", "page")], more].concat();
+            let lookup = |name: &str| set.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
+            SignIn::from_env(lookup).unwrap().unwrap().config
+        };
+        let mut want = json!({"oidc": {
+            "authority": "https://issuer.example/realm", "clientId": "page", "audience": "page", "tenantClaim": "org_id",
+        }});
+        assert_eq!(told(&[]), want);
+        want["oidc"]["scope"] = "openid profile".into();
+        assert_eq!(told(&[("UI_SCOPE", " openid profile ")]), want);
     }
 
     #[tokio::test]

@@ -84,6 +84,10 @@ mod tests {
     fn a_list_of_origins_is_read() {
         assert_eq!("".parse(), Ok(Cors::Elsewhere));
         assert_eq!(" * ".parse(), Ok(Cors::Everybody));
+        assert_eq!(
+            "https://www.example.com".parse(),
+            Ok(Cors::Origins(vec![HeaderValue::from_static("https://www.example.com")]))
+        );
         let two = ["https://www.example.com", "http://localhost:5173"].map(HeaderValue::from_static);
         assert_eq!("https://www.example.com, http://localhost:5173".parse(), Ok(Cors::Origins(two.into())));
     }

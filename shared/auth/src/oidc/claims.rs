@@ -49,7 +49,7 @@ pub(super) fn principal(
     if text(claims, "iss")? != settings.issuer {
         return Err(TokenRefused::Issuer);
     }
-    check_audience(typ, claims, &settings.audience)?;
+    check_audience(typ, claims, &settings.audiences)?;
     if now >= date(claims, "exp")?.saturating_add(LEEWAY) {
         return Err(TokenRefused::Expired);
     }
@@ -81,13 +81,14 @@ fn check_purpose(typ: Option<&str>, claims: &Claims) -> Result<(), TokenRefused>
 }
 
 /// `aud` decides where there is one. Cognito's access tokens have none and name the client instead.
-fn check_audience(typ: Option<&str>, claims: &Claims, audience: &str) -> Result<(), TokenRefused> {
+fn check_audience(typ: Option<&str>, claims: &Claims, audiences: &[String]) -> Result<(), TokenRefused> {
+    let is_ours = |aud: &str| audiences.iter().any(|audience| audience == aud);
     let fits = match claims.get("aud") {
-        Some(Value::String(aud)) => aud == audience,
-        Some(Value::Array(auds)) => auds.iter().any(|aud| aud == audience),
+        Some(Value::String(aud)) => is_ours(aud),
+        Some(Value::Array(auds)) => auds.iter().any(|aud| aud.as_str().is_some_and(is_ours)),
         Some(_) => return Err(TokenRefused::Claim("aud".into())),
         None if claims.contains_key("token_use") || is_access_type(typ) => {
-            text(claims, "client_id").map_err(|_| TokenRefused::Claim("aud".into()))? == audience
+            is_ours(text(claims, "client_id").map_err(|_| TokenRefused::Claim("aud".into()))?)
         }
         None => return Err(TokenRefused::Claim("aud".into())),
     };
@@ -146,7 +147,7 @@ mod tests {
     fn settings() -> OidcSettings {
         OidcSettings {
             issuer: "https://issuer.example".into(),
-            audience: "tandem".into(),
+            audiences: vec!["tandem".into(), "tandem-programs".into()],
             tenant_claim: None,
             roles_claim: "roles".into(),
             public_url: None,
@@ -184,6 +185,13 @@ mod tests {
             (json!({"iss": null}), claim("iss")),
             (json!({"aud": "other"}), Err(Audience)),
             (json!({"aud": "tandem2"}), Err(Audience)),
+            // Any of those that are set, and no two of them together.
+            (json!({"aud": "tandem-programs"}), Ok(())),
+            (json!({"aud": "tandem,tandem-programs"}), Err(Audience)),
+            (json!({"aud": "tandem tandem-programs"}), Err(Audience)),
+            (json!({"aud": ["other", "tandem-programs"]}), Ok(())),
+            (json!({"aud": [7]}), Err(Audience)),
+            (json!({"aud": null, "client_id": "tandem-programs", "token_use": "access"}), Ok(())),
             (json!({"aud": ["other", "tandem"]}), Ok(())),
             (json!({"aud": ["other"]}), Err(Audience)),
             (json!({"aud": []}), Err(Audience)),
@@ -279,6 +287,8 @@ mod tests {
             (Some("tid"), "roles", json!({"tid": "t/1"}), Ok("t~2F1/ada ")),
             (Some("tid"), "roles", json!({}), missing("tid")),
             (Some("org_id"), "roles", json!({"org_id": null}), missing("org_id")),
+            // Everybody of the issuer together.
+            (Some("iss"), "roles", json!({}), Ok("https:~2F~2Fissuer.example/ada ")),
             (Some("/org/id"), "roles", json!({"org": {"id": "x"}}), Ok("x/ada ")),
             (Some("/org"), "roles", json!({"org": "x"}), Ok("x/ada ")),
             (Some("/org/id"), "roles", json!({"org": "x"}), missing("/org/id")),

@@ -10,8 +10,9 @@ use crate::endpoint::is_trustworthy;
 pub struct OidcSettings {
     /// `iss` of every token, to the letter; also where the discovery document is.
     pub issuer: String,
-    /// What `aud` must contain; for access tokens without `aud`, what `client_id` must be.
-    pub audience: String,
+    /// What `aud` must contain one of; for access tokens without `aud`, what `client_id` must be one of. There is at least
+    /// one, and the first is the one that the user interface asks the issuer for.
+    pub audiences: Vec<String>,
     /// The claim with the tenant. A token without it is refused. `None`: `org_id`, and somebody without
     /// one is a tenant alone.
     pub tenant_claim: Option<String>,
@@ -23,10 +24,11 @@ pub struct OidcSettings {
 
 impl OidcSettings {
     /// Reads OIDC_ISSUER, OIDC_AUDIENCE, OIDC_TENANT_CLAIM, OIDC_ROLES_CLAIM and PUBLIC_URL; none if neither of the first two is
-    /// set. A claim is given by name (`org_id`) or, if it begins with `/`, by JSON pointer (`/realm_access/roles`).
+    /// set. OIDC_AUDIENCE may be a list with commas. A claim is given by name (`org_id`) or, if it begins with `/`, by JSON pointer (`/realm_access/roles`).
     pub fn from_env(lookup: impl Fn(&str) -> Option<String>) -> Result<Option<Self>, ConfigError> {
-        let (issuer, audience) = match (set(&lookup, "OIDC_ISSUER"), set(&lookup, "OIDC_AUDIENCE")) {
-            (Some(issuer), Some(audience)) => (issuer, audience),
+        let audiences = set(&lookup, "OIDC_AUDIENCE").map(|list| listed(&list)).filter(|list| !list.is_empty());
+        let (issuer, audiences) = match (set(&lookup, "OIDC_ISSUER"), audiences) {
+            (Some(issuer), Some(audiences)) => (issuer, audiences),
             (None, None) => return Ok(None),
             (Some(_), None) => {
                 return Err(ConfigError::new(
@@ -45,12 +47,17 @@ impl OidcSettings {
         };
         Ok(Some(OidcSettings {
             issuer,
-            audience,
+            audiences,
             tenant_claim: set(&lookup, "OIDC_TENANT_CLAIM"),
             roles_claim: set(&lookup, "OIDC_ROLES_CLAIM").unwrap_or_else(|| "roles".into()),
             public_url: set(&lookup, "PUBLIC_URL").map(|url| public_url(&url)).transpose()?,
         }))
     }
+}
+
+/// What stands between the commas.
+fn listed(list: &str) -> Vec<String> {
+    list.split(',').map(str::trim).filter(|part| !part.is_empty()).map(Into::into).collect()
 }
 
 /// The address in the form in which paths are put behind it.
@@ -79,7 +86,7 @@ mod tests {
         };
         let settings = |tenant_claim: Option<&str>, roles_claim: &str| OidcSettings {
             issuer: "https://issuer.example/".into(),
-            audience: "tandem".into(),
+            audiences: vec!["tandem".into()],
             tenant_claim: tenant_claim.map(Into::into),
             roles_claim: roles_claim.into(),
             public_url: None,
@@ -93,6 +100,9 @@ mod tests {
             read(&[ISSUER, AUDIENCE, ("OIDC_TENANT_CLAIM", "tid"), ("OIDC_ROLES_CLAIM", "/realm_access/roles")]),
             Some(settings(Some("tid"), "/realm_access/roles"))
         );
+        let audiences = |list| read(&[ISSUER, ("OIDC_AUDIENCE", list)]).unwrap().audiences;
+        assert_eq!(audiences("client-1, client-2"), ["client-1", "client-2"]);
+        assert_eq!(audiences(" , https://tandem.example.com,"), ["https://tandem.example.com"]);
         for (url, want) in [
             ("https://Tandem.example.com/", Some("https://tandem.example.com")),
             ("https://api.example.com/prod", Some("https://api.example.com/prod")),

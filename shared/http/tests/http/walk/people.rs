@@ -44,7 +44,7 @@ impl People {
     pub(super) fn door_at(&self, public_url: Option<&str>) -> Arc<dyn Authenticate> {
         let settings = OidcSettings {
             issuer: self.issuer.url.clone(),
-            audience: "tandem".into(),
+            audiences: vec!["tandem".into()],
             tenant_claim: None,
             roles_claim: "roles".into(),
             public_url: public_url.map(Into::into),
