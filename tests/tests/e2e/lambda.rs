@@ -12,6 +12,7 @@ mod freezing;
 mod hand_over;
 mod instances;
 mod lines;
+mod sign_in;
 mod traces;
 mod turns;
 

@@ -19,6 +19,8 @@ use super::records::Invoker;
 
 /// Lambda's limit for a request.
 const MAX_REQUEST_BYTES: usize = 6 * 1024 * 1024;
+/// Where `WWW-Authenticate` goes.
+const REMAPPED: &str = "x-amzn-remapped-www-authenticate";
 
 pub(super) fn router(pool: Arc<Pool>) -> Router {
     Router::new().fallback(serve).with_state(pool)
@@ -79,7 +81,7 @@ fn with_head(head: Head, body: Body) -> Response {
     let mut response = Response::new(body);
     *response.status_mut() = head.status;
     for (name, value) in head.headers.into_iter().filter(|(name, _)| is_passed_on(name)) {
-        response.headers_mut().append(name, value);
+        response.headers_mut().append(renamed(name), value);
     }
     response
 }
@@ -87,6 +89,11 @@ fn with_head(head: Head, body: Body) -> Response {
 /// How the body is framed is this connection's business.
 fn is_passed_on(name: &HeaderName) -> bool {
     ![header::CONTENT_LENGTH, header::TRANSFER_ENCODING, header::CONNECTION].contains(name)
+}
+
+/// Lambda keeps this name for itself, as API Gateway does: who calls finds what the function said under another.
+fn renamed(name: HeaderName) -> HeaderName {
+    if name == header::WWW_AUTHENTICATE { HeaderName::from_static(REMAPPED) } else { name }
 }
 
 /// A body that was cut off ends with an error, so that the client sees a broken connection and no clean end.
