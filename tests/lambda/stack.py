@@ -4,6 +4,8 @@ SAM's own translator expands it. What CloudFormation does then (conditions, refe
 texts such as `<Table.Arn>` for what only AWS knows.
 """
 
+import hashlib
+import json
 import os
 import re
 
@@ -24,8 +26,19 @@ NO_VALUE = object()
 os.environ.setdefault("AWS_DEFAULT_REGION", PSEUDO["AWS::Region"])
 
 
+# What a deployment of the REST API is a copy of.
+COPIED = ["RestApi", "RestApiPath", "RestApiMethod", "RestApiRefusal", "RestApiFault"]
+
+
 def template():
     return yaml_parse((TOP / "template.yaml").read_text())
+
+
+def deployment_name(place):
+    """What a deployment of the REST API as it is must be called: under the same name CloudFormation makes no other copy."""
+    resources = template()["Resources"]
+    text = json.dumps([resources[name] for name in COPIED], sort_keys=True)
+    return place + hashlib.sha256(text.encode()).hexdigest()[:8]
 
 
 def expanded():
@@ -141,7 +154,7 @@ def parameter(name, declared, given):
         raise ValueError(f"{name} is missing")
     parts = str(given).split(",") if declared["Type"] == "CommaDelimitedList" else [str(given)]
     for part in parts:
-        if "AllowedPattern" in declared and not re.search(declared["AllowedPattern"], part):
+        if "AllowedPattern" in declared and not re.fullmatch(declared["AllowedPattern"], part):
             raise ValueError(f"{name}: {part!r} is not allowed")
         if "AllowedValues" in declared and part not in map(str, declared["AllowedValues"]):
             raise ValueError(f"{name}: {part!r} is not allowed")

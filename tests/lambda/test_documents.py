@@ -84,6 +84,7 @@ BY_OTHERS = {
     "lambda-url/tandem-foreground": ("tests/lambda/watch.py", "lambda-url/tandem-foreground/api/agent-chat"),
     "rustup target add": ("scripts/build-functions.sh", "rustup target add aarch64-unknown-linux-gnu"),
     "scripts/aws-tools.sh": ("scripts/test-lambda.sh", "scripts/aws-tools.sh"),
+    "sam list stack-outputs": ("tests/lambda/test_operations.py", "sam list "),
     "sam delete --config-env": ("samconfig.toml", "[dev.global.parameters]"),
     "scripts/build-app.sh": ("scripts/test-app.sh", "build-app.sh"),
     "scripts/test-app.sh": ("Makefile", "scripts/test-app.sh"),

@@ -41,7 +41,7 @@ SIGN_IN = {"OidcIssuer": "https://issuer.example/realm", "OidcAudience": "tandem
 class CloudFormation(unittest.TestCase):
     def test_the_stack_is_created(self):
         whole, unknown = expanded(), set()
-        for parameters in [{}, {"Ui": "true"}, {"Entrance": "RestApi", "Alarms": "false"}, ON_INSTANCES]:
+        for parameters in [{}, {"Ui": "true", "UiClientId": "page"}, {"Entrance": "RestApi", "Alarms": "false"}, ON_INSTANCES]:
             wanted = Stack(whole, **SIGN_IN, **parameters).resources
             kinds = {one["Type"] for one in wanted.values()}
             new = {kind for kind in kinds if kind not in parsing.get_model_map()}

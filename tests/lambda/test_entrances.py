@@ -7,8 +7,8 @@ import unittest
 from pathlib import Path
 
 from deployment import TOP
-from stack import Stack, expanded
-from test_template import CAPACITY, DOMAIN, SIGN_IN
+from stack import COPIED, Stack, deployment_name, expanded
+from test_template import CAPACITY, DOMAIN, SIGN_IN, WITH_UI
 
 
 class Entrances(unittest.TestCase):
@@ -29,14 +29,22 @@ class Entrances(unittest.TestCase):
             seen[called] = deployment
         self.assertEqual((len(seen), len(set(seen.values()))), (2, 2), seen)
 
+    def test_a_rest_api_that_is_changed_is_deployed_anew(self):
+        # Whatever belongs to the API is in the copy, but what leads to it.
+        api = {name for name, one in self.whole["Resources"].items() if of_the_api(one)}
+        deployments = {name for name in api if name.startswith("RestApiDeployment")}
+        self.assertEqual(api - deployments, {*COPIED, "RestApiStage", "RestApiMapping"})
+        names = {deployment_name(place) for place in ("RestApiDeployment", "RestApiDeploymentOnInstances")}
+        self.assertEqual(deployments, names, "the REST API has changed: name its deployments so, or the stage keeps the old one")
+
     def test_the_address_is_that_of_what_stands_in_front(self):
         api = "https://<RestApi>.execute-api.us-east-1.amazonaws.com/v1/"
         for parameters, url in [
             ({}, "https://ForegroundUrl.FunctionUrl/"),
             ({"Entrance": "RestApi"}, api),
             ({"Entrance": "RestApi", **DOMAIN}, "https://app.example.com/"),
-            ({"Ui": "true"}, "https://<Distribution.DomainName>/"),
-            ({"Ui": "true", "Entrance": "RestApi", **DOMAIN}, "https://app.example.com/"),
+            (WITH_UI, "https://<Distribution.DomainName>/"),
+            ({**WITH_UI, "Entrance": "RestApi", **DOMAIN}, "https://app.example.com/"),
         ]:
             with self.subTest(parameters):
                 self.assertEqual(self.stack(**parameters).outputs["Url"], url)
@@ -59,13 +67,13 @@ class Entrances(unittest.TestCase):
                     for name in ("RestApiRefusal", "RestApiFault"):
                         headers = resources[name]["Properties"]["ResponseParameters"]
                         self.assertEqual(headers, {"gatewayresponse.header.Access-Control-Allow-Origin": "'*'"})
-                        self.assertIn(name, resources["RestApiDeployment"]["DependsOn"])
+                        self.assertIn(name, resources[deployment_name("RestApiDeployment")]["DependsOn"])
 
     def test_the_foreground_knows_the_name_by_which_it_is_called(self):
         domain = {"DomainName": "tandem.example.com", "CertificateArn": "arn:aws:acm:us-east-1:123456789012:certificate/c"}
         for given, name in [
             ({}, ""),
-            ({"Ui": "true", **domain}, "https://tandem.example.com"),
+            ({**WITH_UI, **domain}, "https://tandem.example.com"),
             ({"Entrance": "RestApi", **domain}, "https://tandem.example.com"),
             ({"Entrance": "RestApi"}, "https://<RestApi>.execute-api.us-east-1.amazonaws.com/v1"),
         ]:
@@ -75,7 +83,7 @@ class Entrances(unittest.TestCase):
         self.assertIn("www-authenticate", self.stack().resources["ForegroundUrl"]["Properties"]["Cors"]["ExposeHeaders"])
 
     def test_whatever_stands_in_front_waits_for_the_foreground(self):
-        resources = self.stack(Ui="true", Entrance="RestApi").resources
+        resources = self.stack(**WITH_UI, Entrance="RestApi").resources
         timeout = resources["ForegroundFunction"]["Properties"]["Timeout"]
         self.assertGreater(resources["RestApiMethod"]["Properties"]["Integration"]["TimeoutInMillis"], timeout * 1000)
         config = resources["Distribution"]["Properties"]["DistributionConfig"]
@@ -89,14 +97,17 @@ class Entrances(unittest.TestCase):
             ("FunctionUrl", ("ForegroundUrl.FunctionUrl", "")),
             ("RestApi", ("<RestApi>.execute-api.us-east-1.amazonaws.com", "/v1")),
         ]:
-            resources = self.stack(Ui="true", Entrance=entrance).resources
+            resources = self.stack(**WITH_UI, Entrance=entrance).resources
             config = resources["Distribution"]["Properties"]["DistributionConfig"]
             [api] = [one for one in config["Origins"] if one["Id"] == "api"]
             self.assertEqual((api["DomainName"], api["OriginPath"]), origin)
             behavior = config["DefaultCacheBehavior"]
             self.assertEqual((behavior["TargetOriginId"], behavior["Compress"]), ("api", False))
             others = {one["PathPattern"]: one["TargetOriginId"] for one in config["CacheBehaviors"]}
-            self.assertEqual(others, {"/": "ui", "/app": "ui", "/app/*": "ui"})
+            self.assertEqual(others, {"/mcp": "api", "/": "ui", "/app": "ui", "/app/*": "ui"})
+            [mcp] = [one for one in config["CacheBehaviors"] if one["PathPattern"] == "/mcp"]
+            edge = {"EventType": "viewer-request", "FunctionARN": "<McpSignIn.FunctionARN>"}
+            self.assertEqual(mcp, {**behavior, "PathPattern": "/mcp", "FunctionAssociations": [edge]})
             every = [behavior, *config["CacheBehaviors"]]
             self.assertTrue(all(one["ResponseHeadersPolicyId"] == "<SecurityHeaders>" for one in every))
 
@@ -104,8 +115,51 @@ class Entrances(unittest.TestCase):
         paths = json.loads((TOP / "docs/openapi.json").read_text())["paths"]
         self.assertEqual([path for path in paths if path == "/" or re.match("/app(/|$)", path)], [])
 
+    def test_who_comes_to_mcp_without_a_token_is_led_to_the_issuer(self):
+        code = self.stack(**WITH_UI).resources["McpSignIn"]["Properties"]["FunctionCode"]
+        document = "https://d111.cloudfront.net/.well-known/oauth-protected-resource/mcp"
+        self.assertIn("/.well-known/oauth-protected-resource/mcp", json.loads((TOP / "docs/openapi.json").read_text())["paths"])
+        request = lambda method, **headers: {
+            "method": method, "uri": "/mcp", "querystring": {}, "cookies": {},
+            "headers": {name: {"value": value} for name, value in {"host": "d111.cloudfront.net", **headers}.items()},
+        }
+        for method in ("POST", "GET"):
+            told = at_the_edge(code, request(method, accept="application/json"))
+            headers = {name: one["value"] for name, one in told["headers"].items()}
+            self.assertEqual((told["statusCode"], headers["www-authenticate"]), (401, f'Bearer resource_metadata="{document}"'))
+            self.assertEqual((headers["content-type"], headers["cache-control"]), ("application/problem+json", "no-store"))
+            self.assertEqual(headers["access-control-allow-origin"], "*")
+            problem = json.loads(told["body"])
+            self.assertIn(document, problem.pop("detail"))
+            title = "Sign in first"
+            self.assertIn(f'"unauthenticated", "{title}"', (TOP / "shared/protocol/src/problem.rs").read_text())
+            self.assertEqual(problem, {"type": "about:blank", "title": title, "status": 401, "code": "unauthenticated"})
+        # Whose token is good, and whose is not, is for the foreground; and so is a preflight, which has none.
+        for asked in (request("POST", authorization="Bearer x"), request("OPTIONS", origin="https://a.example")):
+            self.assertEqual(at_the_edge(code, asked), asked)
+
+    def test_no_edge_function_is_counted_on_where_cloudfront_runs_none(self):
+        # It runs nothing for the viewer's response where the origin answers with 400 or above.
+        resources = self.stack(**WITH_UI).resources
+        config = resources["Distribution"]["Properties"]["DistributionConfig"]
+        behaviors = [config["DefaultCacheBehavior"], *config["CacheBehaviors"]]
+        kinds = {edge["EventType"] for one in behaviors for edge in one.get("FunctionAssociations", [])}
+        self.assertEqual(kinds, {"viewer-request"})
+
+    def test_the_page_is_told_what_to_ask_the_issuer_for(self):
+        told = lambda **given: json.loads(self.stack(**WITH_UI, **given).outputs["UiConfig"])["oidc"]
+        want = {
+            "authority": SIGN_IN["OidcIssuer"], "clientId": "page", "scope": "openid profile offline_access",
+            "audience": "tandem", "tenantClaim": "org_id",
+        }
+        self.assertEqual(told(), want)
+        # The same that the page asks for by itself.
+        self.assertIn(f"config.scope ?? '{want['scope']}'", (TOP / "app/src/session/oidc.ts").read_text())
+        given = {"UiScope": "openid profile", "OidcAudience": "page, programs", "OidcTenantClaim": "tid"}
+        self.assertEqual(told(**given), want | {"scope": "openid profile", "audience": "page", "tenantClaim": "tid"})
+
     def test_addresses_of_the_user_interface_lead_to_its_page(self):
-        code = self.stack(Ui="true").resources["UiPaths"]["Properties"]["FunctionCode"]
+        code = self.stack(**WITH_UI).resources["UiPaths"]["Properties"]["FunctionCode"]
         page, front = "/app/index.html", "/app/"
         for asked, want in [
             ("/app/", page),
@@ -116,18 +170,27 @@ class Entrances(unittest.TestCase):
             ("/", front),
             ("/app", front),
         ]:
-            script = f"{code}\nconst told = handler({{request: {{uri: {json.dumps(asked)}}}}})\n"
-            script += "console.log(told.uri ?? told.headers.location.value)"
-            told = subprocess.run([node(), "-e", script], capture_output=True, text=True, check=True)
-            self.assertEqual((asked, told.stdout.strip()), (asked, want))
+            told = at_the_edge(code, {"uri": asked})
+            self.assertEqual((asked, told.get("uri") or told["headers"]["location"]["value"]), (asked, want))
 
     def test_the_page_keeps_to_its_security_policy(self):
-        headers = self.stack(Ui="true").resources["SecurityHeaders"]["Properties"]["ResponseHeadersPolicyConfig"]
+        headers = self.stack(**WITH_UI).resources["SecurityHeaders"]["Properties"]["ResponseHeadersPolicyConfig"]
         policy = headers["SecurityHeadersConfig"]["ContentSecurityPolicy"]["ContentSecurityPolicy"]
         self.assertIn("script-src 'self';", policy)
         self.assertIn("connect-src 'self' https://issuer.example ;", policy)
         scripts = re.findall("<script[^>]*>", (TOP / "app/index.html").read_text())
         self.assertTrue(all(" src=" in script for script in scripts), scripts)
+
+
+def of_the_api(resource):
+    return resource["Type"].startswith("AWS::ApiGateway::") and resource["Type"] != "AWS::ApiGateway::DomainName"
+
+
+def at_the_edge(code, request):
+    """What a CloudFront function answers to a request, or the request that it lets through."""
+    script = f"{code}\nconsole.log(JSON.stringify(handler({json.dumps({'request': request})})))"
+    told = subprocess.run([node(), "-e", script], capture_output=True, text=True, check=True)
+    return json.loads(told.stdout)
 
 
 def node():

@@ -38,6 +38,15 @@ class Limits(unittest.TestCase):
             self.assertEqual(variables[variable], {"Ref": parameter})
 
 
+class Tools(unittest.TestCase):
+    def test_the_documents_know_which_node_the_scripts_take(self):
+        [wanted] = set(re.findall(r"-ge (\d+) ", text("scripts/node.sh")))
+        for document in ("docs/deploy.md", "app/README.md"):
+            told = " ".join(text(document).split())
+            self.assertIn(f"Node {wanted} or newer, or any npm, with which the scripts fetch one", told)
+            self.assertEqual(set(re.findall(r"Node (\d+)", told)), {wanted}, document)
+
+
 class Cost(unittest.TestCase):
     """The turn of docs/deploy.md, computed anew from the prices and times that it is said to be made of."""
 

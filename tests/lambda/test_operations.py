@@ -3,6 +3,7 @@
 import contextlib
 import copy
 import importlib.util
+import inspect
 import io
 import json
 import os
@@ -11,6 +12,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import tomllib
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -21,6 +23,8 @@ from moto import mock_aws
 from moto.cloudformation import cloudformation_backends
 
 from samcli.cli.types import CfnParameterOverridesType
+from samcli.commands.delete.delete_context import DeleteContext
+from samcli.commands.deploy.deploy_context import DeployContext
 
 from deployment import TOP
 from moto_server import Moto
@@ -191,6 +195,44 @@ class Operations(unittest.TestCase):
         # Whatever an operator has set since is not set back.
         self.assertEqual(set(again), {"Architecture", *(word.partition("=")[0] for word in given)})
 
+    def test_the_documents_command_tells_a_stacks_outputs(self):
+        [command] = re.findall(r"^(\.tools/aws/bin/sam list .*)$", (TOP / "docs/operate.md").read_text(), re.MULTILINE)
+        environments = tomllib.loads((TOP / "samconfig.toml").read_text())
+        self.assertEqual(command.split()[-1], environments["prod"]["global"]["parameters"]["stack_name"])
+        with Moto() as moto:
+            body = {"Resources": {"Queue": {"Type": "AWS::SQS::Queue"}}, "Outputs": {"Url": {"Value": "https://a.example/"}}}
+            client = boto3.client("cloudformation", endpoint_url=moto.url)
+            client.create_stack(StackName="tandem-prod", TemplateBody=json.dumps(body))
+            env = os.environ | {"AWS_ENDPOINT_URL": moto.url, "NO_PROXY": "*", "SAM_CLI_TELEMETRY": "0"}
+            told = subprocess.run(shlex.split(command), cwd=TOP, env=env, capture_output=True, text=True)
+        self.assertEqual((told.returncode, "https://a.example/" in told.stdout), (0, True), told.stdout + told.stderr)
+
+    def test_a_pipeline_can_answer_what_sam_asks(self):
+        asks = {name for name, one in tomllib.loads((TOP / "samconfig.toml").read_text()).items()
+                if name != "version" and one.get("deploy", {}).get("parameters", {}).get("confirm_changeset")}
+        text = one_line("docs/deploy.md")
+        [told] = re.findall(r"For `(\w+)` and `(\w+)` sam shows what will change and asks", text)
+        self.assertEqual(set(told), asks)
+        self.assertIn("`echo y | make deploy ENV=prod`", text)
+        with Moto() as moto, tempfile.TemporaryDirectory() as folder:
+            # What sam does with its question, in the place of sam.
+            asking = "#!/bin/sh\nexec %s -c 'import click; print(\"yes\" if click.confirm(\"Deploy?\") else \"no\")'\n"
+            copied = deploying(Path(folder), asking % (TOP / ".tools/aws/bin/python"))
+            env = os.environ | {"AWS_ENDPOINT_URL": moto.url, "NO_PROXY": "*"}
+            command = ["bash", "scripts/deploy.sh", "prod"]
+            said = subprocess.run(command, cwd=copied, env=env, input="y\n", capture_output=True, text=True).stdout
+        self.assertTrue(said.endswith("yes\n"), said)
+        question = inspect.getsource(DeployContext.deploy)
+        self.assertIn("if not click.confirm(", question)
+
+    def test_the_document_tells_what_sam_asks_before_it_deletes(self):
+        asked = inspect.getsource(DeleteContext)
+        self.assertIn("Are you sure you want to delete the stack", asked)
+        self.assertIn("Do you want to delete the template file", asked)
+        # The folder is asked for where packages have a prefix.
+        self.assertNotIn("s3_prefix", (TOP / "samconfig.toml").read_text())
+        self.assertIn("whether the file of the stack's template in the packages' bucket may go too", one_line("docs/deploy.md"))
+
     def test_a_stack_whose_first_deployment_failed_has_a_way_out(self):
         with Moto() as moto:
             create_stack(moto, "tandem-dev", "ROLLBACK_COMPLETE")
@@ -202,19 +244,36 @@ class Operations(unittest.TestCase):
 def deployment(moto, *given):
     """The parameters that scripts/deploy.sh would give to sam for `dev`, as sam reads them."""
     with tempfile.TemporaryDirectory() as folder:
-        copied = Path(folder)
-        for name in ("scripts/deploy.sh", "scripts/deployed.py", "samconfig.toml"):
-            (copied / name).parent.mkdir(exist_ok=True)
-            (copied / name).write_bytes((TOP / name).read_bytes())
-        (copied / ".tools").symlink_to(TOP / ".tools")
-        (copied / ".aws-sam").mkdir()
-        (copied / ".aws-sam/architecture").write_text("x86_64\n")
+        copied = deploying(Path(folder))
         command = ["bash", "scripts/deploy.sh", "dev", "--print", *given]
         env = os.environ | {"AWS_ENDPOINT_URL": moto.url, "NO_PROXY": "*"}
         told = subprocess.run(command, cwd=copied, env=env, capture_output=True, text=True, check=True).stdout
     words = shlex.split(told)
     assert words[1:5] == ["deploy", "--config-env", "dev", "--parameter-overrides"], words
     return CfnParameterOverridesType().convert(tuple(words[5:]), None, None)
+
+
+def deploying(folder, sam=None):
+    """A checkout in which something is built, with sam, or what stands in its place."""
+    for name in ("scripts/deploy.sh", "scripts/deployed.py", "samconfig.toml"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes((TOP / name).read_bytes())
+    (folder / ".aws-sam").mkdir()
+    (folder / ".aws-sam/architecture").write_text("x86_64\n")
+    if sam is None:
+        (folder / ".tools").symlink_to(TOP / ".tools")
+        return folder
+    tools = folder / ".tools/aws/bin"
+    tools.mkdir(parents=True)
+    (tools / "sam").write_text(sam)
+    (tools / "python").write_text(f'#!/bin/sh\nexec {TOP}/.tools/aws/bin/python "$@"\n')
+    for name in ("sam", "python"):
+        (tools / name).chmod(0o755)
+    return folder
+
+
+def one_line(document):
+    return " ".join((TOP / document).read_text().split())
 
 
 def create_stack(moto, name, status=None):

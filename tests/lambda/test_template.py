@@ -11,17 +11,19 @@ from pathlib import Path
 from unittest import mock
 
 from deployment import TOP
-from stack import PSEUDO, Stack, expanded
+from stack import PSEUDO, Stack, deployment_name, expanded
 from written import in_order, samconfig, written_deployments
 
 SIGN_IN = {"OidcIssuer": "https://issuer.example/realm", "OidcAudience": "tandem"}
 TOOLS = Path(sys.executable).parent
 # What a parameter brings, and what it takes away.
 URL = {"ForegroundUrl", "ForegroundUrlPermission", "ForegroundUrlInvokePermission"}
-REST_API = {f"RestApi{part}" for part in ("", "Path", "Method", "Refusal", "Fault", "Deployment", "Stage", "Permission")}
-REST_API_ON_INSTANCES = REST_API - {"RestApiDeployment"} | {"RestApiDeploymentOnInstances"}
+REST_API = {f"RestApi{part}" for part in ("", "Path", "Method", "Refusal", "Fault", "Stage", "Permission")}
+REST_API_ON_LAMBDA = REST_API | {deployment_name("RestApiDeployment")}
+REST_API_ON_INSTANCES = REST_API | {deployment_name("RestApiDeploymentOnInstances")}
 REST_DOMAIN = {"RestApiDomain", "RestApiMapping"}
-UI = {"UiBucket", "UiBucketPolicy", "UiBucketAccess", "UiPaths", "SecurityHeaders", "Distribution"}
+UI = {"UiBucket", "UiBucketPolicy", "UiBucketAccess", "UiPaths", "McpSignIn", "SecurityHeaders", "Distribution"}
+WITH_UI = {"Ui": "true", "UiClientId": "page"}
 DOMAIN = {"DomainName": "app.example.com", "CertificateArn": "arn:aws:acm:us-east-1:123456789012:certificate/c"}
 CAPACITY = {"CapacityProviderArn": "arn:aws:lambda:us-east-1:123456789012:capacity-provider:tandem"}
 ON_INSTANCES = {"ForegroundOnInstances", "BackgroundOnInstances", "BackgroundOnInstancesEvents"}
@@ -50,7 +52,11 @@ class Template(unittest.TestCase):
         for where, words in written:
             parameters = dict(word.split("=", 1) for word in words)
             with self.subTest(where):
-                resources = self.stack(**parameters).resources
+                # `make set` changes a stack that is there, and one with a budget has prices.
+                before = {"ModelPrices": "scripted=1/2"} if "make set" in where else {}
+                stack = self.stack(**before, **parameters)
+                self.assertEqual(models_without_a_price(stack), [])
+                resources = stack.resources
                 self.assertEqual(len({"ForegroundFunction", "ForegroundOnInstances"} & set(resources)), 1)
 
     def test_the_way_to_production_can_be_walked_in_every_order(self):
@@ -76,14 +82,14 @@ class Template(unittest.TestCase):
         plain = set(self.stack().resources)
         alarms = {name for name in self.whole["Resources"] if self.whole["Resources"][name].get("Condition") == "HasAlarms"}
         self.assertLessEqual(URL | alarms, plain)
-        rest, own = {"Entrance": "RestApi"}, {"Ui": "true"}
+        rest, own = {"Entrance": "RestApi"}, WITH_UI
         for parameters, more, less in [
-            (rest, REST_API, URL),
-            (rest | DOMAIN, REST_API | REST_DOMAIN, URL),
-            (rest | FIREWALL, REST_API | {"RestApiFirewall"}, URL),
+            (rest, REST_API_ON_LAMBDA, URL),
+            (rest | DOMAIN, REST_API_ON_LAMBDA | REST_DOMAIN, URL),
+            (rest | FIREWALL, REST_API_ON_LAMBDA | {"RestApiFirewall"}, URL),
             (own, UI, set()),
             (own | DOMAIN | FIREWALL, UI, set()),
-            (own | rest | DOMAIN | FIREWALL, UI | REST_API, URL),
+            (own | rest | DOMAIN | FIREWALL, UI | REST_API_ON_LAMBDA, URL),
             ({"BedrockModels": "arn:aws:bedrock:us-east-1::foundation-model/m"}, {"ModelAccess"}, set()),
             (CAPACITY, ON_INSTANCES, ON_LAMBDA),
             (CAPACITY | rest, ON_INSTANCES | REST_API_ON_INSTANCES, ON_LAMBDA | URL),
@@ -96,7 +102,7 @@ class Template(unittest.TestCase):
     def test_two_stacks_may_stand_beside_one_another(self):
         named, one = 0, "a-stack-of-mine"
         with mock.patch.dict(PSEUDO, {"AWS::StackName": one}):
-            for parameters in [{}, {"Ui": "true", "Entrance": "RestApi"}, CAPACITY, {"Entrance": "RestApi", **CAPACITY}]:
+            for parameters in [{}, {**WITH_UI, "Entrance": "RestApi"}, CAPACITY, {"Entrance": "RestApi", **CAPACITY}]:
                 for name, resource in self.stack(**parameters).resources.items():
                     for key, value in physical_names(resource):
                         named += 1
@@ -106,7 +112,7 @@ class Template(unittest.TestCase):
         self.assertGreater(named, 10)
 
     def test_a_table_that_is_there_takes_the_place_of_the_stacks_own_everywhere(self):
-        stack = self.stack(ExistingTable="restored", **{"Ui": "true"})
+        stack = self.stack(ExistingTable="restored", **WITH_UI)
         others = {name: one for name, one in stack.resources.items() if name != "Table"}
         self.assertIn("Table", stack.resources)
         self.assertNotIn("<Table", json.dumps([others, stack.outputs]))
@@ -126,7 +132,11 @@ class Template(unittest.TestCase):
         for parameters, why in [
             ({"OidcIssuer": ""}, "OidcIssuer is empty"),
             ({"OidcAudience": ""}, "OidcAudience is empty"),
-            ({"DomainName": "app.example.com", "Ui": "true"}, "needs CertificateArn"),
+            ({"DomainName": "app.example.com", **WITH_UI}, "needs CertificateArn"),
+            ({"Ui": "true"}, "needs UiClientId"),
+            ({"BudgetRunUsd": "0.50"}, "needs ModelPrices"),
+            ({"BudgetUserDailyUsd": "2"}, "needs ModelPrices"),
+            ({"BudgetTenantDailyUsd": "20"}, "needs ModelPrices"),
             (DOMAIN, "needs Ui=true or Entrance=RestApi"),
             (FIREWALL, "needs Ui=true or Entrance=RestApi"),
             ({"BedrockModels": "*"}, "is not allowed"),
@@ -147,6 +157,15 @@ class Template(unittest.TestCase):
         plain = self.stack().resources["ForegroundFunction"]["Properties"]["Environment"]["Variables"]
         self.assertEqual(plain["DISPATCH_KEYS"], resolve + "<DispatchKeys>:SecretString}}")
         self.assertEqual([plain[name] for name in ("ANTHROPIC_API_KEY", "SMTP_URL")], ["", ""])
+
+    def test_sample_mail_is_for_those_who_want_it(self):
+        for given, want in [({}, "1"), ({"SampleMail": "false"}, "0")]:
+            variables = self.stack(**given).resources["ForegroundFunction"]["Properties"]["Environment"]["Variables"]
+            self.assertEqual(variables["TANDEM_SEED"], want)
+        inbox = (TOP / "shared/catalog/src/inbox.rs").read_text()
+        self.assertIn('std::env::var("TANDEM_SEED").as_deref() == Ok("0")', inbox)
+        # Nobody takes strangers' letters for their own who has a stack for people.
+        self.assertIn("SampleMail=false", samconfig("prod"))
 
     def test_on_managed_instances_the_functions_are_the_same_but_for_where_they_run(self):
         plain, managed = self.stack().resources, self.stack(InstanceConcurrency="40", **CAPACITY).resources
@@ -212,6 +231,15 @@ class Template(unittest.TestCase):
         # Lambda refuses a mapping whose messages come again while they are dealt with.
         timeout = resources["SweeperFunction"]["Properties"]["Timeout"]
         self.assertGreaterEqual(resources["FailedDispatches"]["Properties"]["VisibilityTimeout"], 6 * timeout)
+
+
+def models_without_a_price(stack):
+    """With any budget a function does not start where a model has none (shared/host/src/lib.rs)."""
+    if not any(stack.values[f"Budget{of}Usd"] for of in ("Run", "UserDaily", "TenantDaily")):
+        return []
+    priced = {price.rpartition("=")[0].strip() for price in stack.values["ModelPrices"].split(",")}
+    models = [stack.values["Model"], *stack.values["Models"].split(",")]
+    return [model for model in map(str.strip, models) if model and model not in priced]
 
 
 def physical_names(resource):
