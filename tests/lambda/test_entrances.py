@@ -104,10 +104,12 @@ class Entrances(unittest.TestCase):
             behavior = config["DefaultCacheBehavior"]
             self.assertEqual((behavior["TargetOriginId"], behavior["Compress"]), ("api", False))
             others = {one["PathPattern"]: one["TargetOriginId"] for one in config["CacheBehaviors"]}
-            self.assertEqual(others, {"/mcp": "api", "/": "ui", "/app": "ui", "/app/*": "ui"})
-            [mcp] = [one for one in config["CacheBehaviors"] if one["PathPattern"] == "/mcp"]
+            signs_in = ["/mcp", "/.well-known/oauth-protected-resource*"]
+            self.assertEqual(others, {**dict.fromkeys(signs_in, "api"), "/": "ui", "/app": "ui", "/app/*": "ui"})
             edge = {"EventType": "viewer-request", "FunctionARN": "<McpSignIn.FunctionARN>"}
-            self.assertEqual(mcp, {**behavior, "PathPattern": "/mcp", "FunctionAssociations": [edge]})
+            for one in config["CacheBehaviors"]:
+                if one["PathPattern"] in signs_in:
+                    self.assertEqual(one, {**behavior, "PathPattern": one["PathPattern"], "FunctionAssociations": [edge]})
             every = [behavior, *config["CacheBehaviors"]]
             self.assertTrue(all(one["ResponseHeadersPolicyId"] == "<SecurityHeaders>" for one in every))
 
@@ -117,25 +119,37 @@ class Entrances(unittest.TestCase):
 
     def test_who_comes_to_mcp_without_a_token_is_led_to_the_issuer(self):
         code = self.stack(**WITH_UI).resources["McpSignIn"]["Properties"]["FunctionCode"]
-        document = "https://d111.cloudfront.net/.well-known/oauth-protected-resource/mcp"
-        self.assertIn("/.well-known/oauth-protected-resource/mcp", json.loads((TOP / "docs/openapi.json").read_text())["paths"])
-        request = lambda method, **headers: {
-            "method": method, "uri": "/mcp", "querystring": {}, "cookies": {},
-            "headers": {name: {"value": value} for name, value in {"host": "d111.cloudfront.net", **headers}.items()},
+        paths = json.loads((TOP / "docs/openapi.json").read_text())["paths"]
+        name = "d111.cloudfront.net"
+        request = lambda method, uri, **headers: {
+            "method": method, "uri": uri, "querystring": {}, "cookies": {},
+            "headers": {key: {"value": value} for key, value in {"host": name, **headers}.items()},
         }
         for method in ("POST", "GET"):
-            told = at_the_edge(code, request(method, accept="application/json"))
-            headers = {name: one["value"] for name, one in told["headers"].items()}
-            self.assertEqual((told["statusCode"], headers["www-authenticate"]), (401, f'Bearer resource_metadata="{document}"'))
-            self.assertEqual((headers["content-type"], headers["cache-control"]), ("application/problem+json", "no-store"))
-            self.assertEqual(headers["access-control-allow-origin"], "*")
+            told = at_the_edge(code, request(method, "/mcp", accept="application/json"))
+            headers = {key: one["value"] for key, one in told["headers"].items()}
+            [document] = re.findall(f'^Bearer resource_metadata="https://{name}(.*)"$', headers["www-authenticate"])
+            self.assertEqual((told["statusCode"], headers["content-type"]), (401, "application/problem+json"))
+            self.assertEqual((headers["cache-control"], headers["access-control-allow-origin"]), ("no-store", "*"))
             problem = json.loads(told["body"])
             self.assertIn(document, problem.pop("detail"))
             title = "Sign in first"
             self.assertIn(f'"unauthenticated", "{title}"', (TOP / "shared/protocol/src/problem.rs").read_text())
             self.assertEqual(problem, {"type": "about:blank", "title": title, "status": 401, "code": "unauthenticated"})
-        # Whose token is good, and whose is not, is for the foreground; and so is a preflight, which has none.
-        for asked in (request("POST", authorization="Bearer x"), request("OPTIONS", origin="https://a.example")):
+        # The documents are those of the foreground, with the name that was called.
+        for part in ("/mcp", ""):
+            uri = document.removesuffix("/mcp") + part
+            [example] = [one["example"] for one in paths[uri]["get"]["responses"]["200"]["content"].values()]
+            told = at_the_edge(code, request("GET", uri))
+            want = example | {"resource": f"https://{name}{part}", "authorization_servers": [SIGN_IN["OidcIssuer"]]}
+            self.assertEqual((told["statusCode"], json.loads(told["body"])), (200, want))
+        # Whose token is good, and whose is not, is for the foreground; so is a preflight, and what nobody knows.
+        for asked in (
+            request("POST", "/mcp", authorization="Bearer x"),
+            request("OPTIONS", "/mcp", origin="https://a.example"),
+            request("OPTIONS", document),
+            request("GET", f"{document}/more"),
+        ):
             self.assertEqual(at_the_edge(code, asked), asked)
 
     def test_no_edge_function_is_counted_on_where_cloudfront_runs_none(self):
