@@ -109,17 +109,17 @@ async fn after_a_crash_the_next_caller_goes_on_by_the_effect() {
     {
         let what = input["name"].as_str().unwrap();
         let gate = gate(what);
-        let dying = app.spawn(name, input.clone(), app.keyed("k"));
+        let dying = app.spawn(name, input.clone(), app.hasty("k"));
         until_run(what, 1).await;
         dying.abort();
         assert!(dying.await.unwrap_err().is_cancelled());
         gate.add_permits(1);
-        let result = app.call(name, input.clone(), app.keyed("k")).await;
+        let result = app.call(name, input.clone(), app.hasty("k")).await;
         match again {
             Ok(runs) => assert_eq!((result.is_ok(), runs_of(what)), (true, runs), "{}", brief(&result)),
             Err(runs) => assert_eq!((brief(&result), runs_of(what)), ("unknown".into(), runs)),
         }
-        let told = app.call(name, input, app.keyed("k")).await;
+        let told = app.call(name, input, app.hasty("k")).await;
         assert_eq!(brief(&told), brief(&result));
     }
     let rings = rings_of("crash-ring");
@@ -130,27 +130,27 @@ async fn after_a_crash_the_next_caller_goes_on_by_the_effect() {
 async fn long_work_goes_on_from_its_last_slice_after_a_crash() {
     let app = App::new().await;
     let input = json!({"name": "n", "by": 40});
-    let dying = app.spawn("count-up", input.clone(), app.keyed("k"));
+    let dying = app.spawn("count-up", input.clone(), app.hasty("k"));
     while app.value("n").await.is_none_or(|n| n.as_i64() < Some(3)) {
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
     dying.abort();
-    assert_eq!(brief(&app.call("count-up", input, app.keyed("k")).await), r#"{"value":40}"#);
+    assert_eq!(brief(&app.call("count-up", input, app.hasty("k")).await), r#"{"value":40}"#);
     assert_eq!(app.value("n").await, Some(json!(40)));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_caller_that_is_slow_and_alive_is_waited_for() {
     let app = App::new().await;
     let (input, gate) = (json!({"name": "slow-out", "by": 1}), gate("slow-out"));
-    let first = app.spawn("call-out", input.clone(), app.keyed("k"));
+    let first = app.spawn("call-out", input.clone(), app.hasty("k"));
     until_run("slow-out", 1).await;
     // Longer than a lease, and no longer than its own time.
-    let mut hasty = app.keyed("k");
+    let mut hasty = app.hasty("k");
     hasty.deadline = tokio::time::Instant::now() + Duration::from_millis(900);
     let hasty = app.call("call-out", input.clone(), hasty).await;
     assert!(matches!(hasty, Err(ActionError::InProgress)), "{}", brief(&hasty));
-    let patient = app.spawn("call-out", input, app.keyed("k"));
+    let patient = app.spawn("call-out", input, app.hasty("k"));
     gate.add_permits(1);
     assert_eq!(brief(&first.await.unwrap()), r#"{"value":1}"#);
     assert_eq!(brief(&patient.await.unwrap()), r#"{"value":1}"#);
@@ -162,7 +162,7 @@ async fn a_caller_that_slept_too_long_does_not_change_what_was_told() {
     let app = App::new().await;
     let (input, gate) = (json!({"name": "asleep", "by": 1}), gate("asleep"));
     let registry = Arc::clone(&app.registry);
-    let mut asleep = Box::pin(registry.call("call-out", input.clone(), app.keyed("k")));
+    let mut asleep = Box::pin(registry.call("call-out", input.clone(), app.hasty("k")));
     let begins = async {
         tokio::select! {
             _ = &mut asleep => panic!("the gate is closed"),
@@ -171,28 +171,24 @@ async fn a_caller_that_slept_too_long_does_not_change_what_was_told() {
     };
     begins.await;
     // Nobody polls it any more: it gives no sign of life.
-    let told = app.call("call-out", input.clone(), app.keyed("k")).await;
+    let told = app.call("call-out", input.clone(), app.hasty("k")).await;
     assert!(matches!(told, Err(ActionError::Unknown)), "{}", brief(&told));
     gate.add_permits(1);
     assert!(matches!(asleep.await, Err(ActionError::Unknown)));
-    assert!(matches!(app.call("call-out", input, app.keyed("k")).await, Err(ActionError::Unknown)));
+    assert!(matches!(app.call("call-out", input, app.hasty("k")).await, Err(ActionError::Unknown)));
     assert_eq!(runs_of("asleep"), 1);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_caller_whose_time_is_up_lets_the_next_one_go_on_at_once() {
     let app = App::new().await;
     let (input, gate) = (json!({"name": "handed-on"}), gate("handed-on"));
-    let patient = |mut call: Call| {
-        call.once.as_mut().unwrap().lease = Duration::from_secs(60);
-        call
-    };
-    let mut short = patient(app.keyed("k"));
+    let mut short = app.keyed("k");
     short.deadline = tokio::time::Instant::now() + Duration::from_millis(100);
     assert!(matches!(app.call("ring", input.clone(), short).await, Err(ActionError::Cancelled)));
     gate.add_permits(1);
-    let begun = Instant::now();
-    assert!(app.call("ring", input, patient(app.keyed("k"))).await.is_ok());
+    let begun = tokio::time::Instant::now();
+    assert!(app.call("ring", input, app.keyed("k")).await.is_ok());
     assert!(begun.elapsed() < Duration::from_secs(10));
     assert_eq!(runs_of("handed-on"), 2);
 }
@@ -260,12 +256,12 @@ async fn an_intent_recognises_its_own_earlier_success() {
 async fn now_and_ids_are_those_of_the_first_request() {
     let app = App::new().await;
     let (input, gate) = (json!({"name": "when"}), gate("when"));
-    let first = app.keyed("k");
+    let first = app.hasty("k");
     let started_at = first.started_at;
     // Holders die; whoever goes on, seconds later, computes what the first one would have.
     let mut ids = std::collections::BTreeSet::new();
     for (life, key) in ["k", "k", "l"].into_iter().enumerate() {
-        let mut dying = app.keyed(key);
+        let mut dying = app.hasty(key);
         dying.started_at += 1000 * i64::try_from(life).unwrap();
         let dying = app.spawn("when", input.clone(), dying);
         until_run("when", u32::try_from(life).unwrap() + 1).await;
@@ -274,7 +270,7 @@ async fn now_and_ids_are_those_of_the_first_request() {
     }
     gate.add_permits(10);
     for (key, begun_at) in [("k", started_at), ("l", started_at + 2000)] {
-        let mut last = app.keyed(key);
+        let mut last = app.hasty(key);
         last.started_at += 9000;
         let answer = app.call("when", input.clone(), last).await.unwrap();
         assert_eq!(answer[0], begun_at);

@@ -103,13 +103,19 @@ impl App {
         }
     }
 
-    /// A call by a person that is sent with an idempotency key. What nobody works on for 300 ms is given up.
+    /// A call by a person that is sent with an idempotency key. Nobody who works on it is taken for dead, however
+    /// slow the machine is.
     pub(crate) fn keyed(&self, key: &str) -> Call {
-        let once = Once {
-            key: IdempotencyKey::new(key).unwrap(),
-            heartbeat: Duration::from_millis(50),
-            lease: Duration::from_millis(300),
-        };
+        self.given_up_after(Duration::from_secs(60), key)
+    }
+
+    /// The same, for what is about a caller that dies: what nobody works on for 300 ms is given up.
+    pub(crate) fn hasty(&self, key: &str) -> Call {
+        self.given_up_after(Duration::from_millis(300), key)
+    }
+
+    fn given_up_after(&self, lease: Duration, key: &str) -> Call {
+        let once = Once { key: IdempotencyKey::new(key).unwrap(), heartbeat: Duration::from_millis(50), lease };
         Call { once: Some(once), idempotency_key: tandem_store::new_id(), ..self.person() }
     }
 
