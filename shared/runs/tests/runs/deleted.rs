@@ -10,8 +10,8 @@ use crate::harness::{World, assert_whole, quick, somebody};
 
 const DELETE_AFTER: Duration = Duration::from_millis(1500);
 
-async fn world() -> World {
-    World::new(Config { delete_after: DELETE_AFTER, ..quick() }).await
+async fn world(delete_after: Duration) -> World {
+    World::new(Config { delete_after, ..quick() }).await
 }
 
 async fn thread_of(world: &World, run: &Run) -> Option<Thread> {
@@ -28,7 +28,9 @@ async fn assert_gone(world: &World, run: &Run) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_sweeper_goes_on_where_who_deleted_it_died() {
-    let world = world().await;
+    // Two sweeps have room in it.
+    let delete_after = 3 * DELETE_AFTER;
+    let world = world(delete_after).await;
     let run = world.start("hello").await;
     // Marked, and dead before the run was stopped.
     let before = thread_of(&world, &run).await.unwrap();
@@ -43,14 +45,14 @@ async fn the_sweeper_goes_on_where_who_deleted_it_died() {
     // Not before its time.
     assert_eq!(world.runtime.sweep(None).await.unwrap().removed, 0);
     assert!(thread_of(&world, &run).await.is_some());
-    tokio::time::sleep(DELETE_AFTER).await;
+    tokio::time::sleep(delete_after).await;
     assert_eq!(world.runtime.sweep(None).await.unwrap().removed, 1);
     assert_gone(&world, &run).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_removal_that_is_cut_off_is_finished_by_the_next_one() {
-    let world = world().await;
+    let world = world(DELETE_AFTER).await;
     let run = world.start("hello").await;
     world.runtime.delete_thread(&somebody(), run.thread_id.as_ref().unwrap()).await.unwrap();
     assert!(
@@ -67,7 +69,7 @@ async fn a_removal_that_is_cut_off_is_finished_by_the_next_one() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_record_of_a_thread_that_uses_the_id_again_is_left_alone() {
-    let world = world().await;
+    let world = world(DELETE_AFTER).await;
     let run = world.start("hello").await;
     world.runtime.delete_thread(&somebody(), run.thread_id.as_ref().unwrap()).await.unwrap();
     let deleted = thread_of(&world, &run).await.unwrap();

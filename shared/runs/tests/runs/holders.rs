@@ -59,9 +59,9 @@ async fn a_holder_that_cannot_show_that_it_is_alive_stops_before_its_lease_is_ov
 #[tokio::test(flavor = "multi_thread")]
 async fn a_long_call_and_a_silent_model_are_not_taken_for_a_dead_holder() {
     let config =
-        || Config { lease: Duration::from_secs(2), foreground_soft_timeout: Duration::from_secs(60), ..quick() };
+        || Config { lease: Duration::from_secs(3), foreground_soft_timeout: Duration::from_secs(60), ..quick() };
     let world = World::new(config()).await;
-    // Each takes longer than two leases, and stores nothing meanwhile.
+    // Each takes much longer than a lease, and stores nothing meanwhile.
     let scripts = ["/import-emails {\"count\":2,\"delayMs\":5000}", "@wait 5s\n@say 1 every 0"];
     let turns = scripts.map(|script| {
         let (world, watching) = (&world, world.elsewhere(config()));

@@ -54,7 +54,9 @@ async fn every_cursor_gives_every_later_chunk_once_while_the_run_is_written_and_
 #[tokio::test(flavor = "multi_thread")]
 async fn a_cursor_ahead_of_a_live_run_waits_and_then_misses_nothing() {
     let world = World::new(patient()).await;
-    let run = world.start("@wait 200ms\n@say 120 every 5ms").await;
+    // Steps of which no two chunks can be merged, however slow the machine is.
+    let steps = "@say 2 every 5ms\n/read-email {\"emailId\":\"e-1\"}\n\n".repeat(10);
+    let run = world.start(&format!("@wait 200ms\n{steps}")).await;
     let other = world.elsewhere(patient());
     let early = {
         let (other, run) = (other.clone(), run.run_id.clone());

@@ -44,11 +44,13 @@ async fn a_soft_timeout_hands_over_and_the_next_attempt_goes_on() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_holder_that_disappears_is_noticed_by_a_follower_and_the_run_ends() {
-    let world = World::new(quick()).await;
+    // The next holder is not taken for dead too, as one that is slow.
+    let config = || tandem_runs::Config { lease: Duration::from_secs(4), ..quick() };
+    let world = World::new(config()).await;
     let run = world.start("/list-emails {}\n\n@say 20 every 10ms").await;
     // Claimed, and never seen again.
     let claim = world.runtime.claim(&run.run_id, 1, HolderKind::Background, false, None).await.unwrap().unwrap();
-    let other = world.elsewhere(quick());
+    let other = world.elsewhere(config());
     let mut follower = other.follow(&run.run_id, 0, None);
     let following = async { while follower.next().await.unwrap().is_some() {} };
     // The background that gets the recovery's dispatch.

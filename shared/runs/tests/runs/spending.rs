@@ -7,7 +7,7 @@ use serde_json::json;
 use tandem_agent::Budgets;
 use tandem_model::Models;
 use tandem_protocol::{AgentChat, Chunk, EndReason, HolderKind, Run, RunStatus, Transcript};
-use tandem_runs::Config;
+use tandem_runs::{Config, Limits};
 use tandem_store::{Account, now_ms};
 use tandem_testkit::providers::{FakeProvider, Problem, Reply};
 
@@ -153,8 +153,10 @@ async fn holders_that_die_anywhere_never_make_a_request_cheaper_than_it_was() {
     not_at_midnight().await;
     const RUNS: u64 = 40;
     let provider = FakeProvider::echo();
-    let config = || Config { budgets: all(1 << 50), ..quick() };
-    let world = World::with_models(config(), fake(&provider)).await;
+    // The sweeper looks soon.
+    let limits = Limits { due_ahead_ms: 300, ..quick().limits };
+    let config = Config { budgets: all(1 << 50), limits, ..quick() };
+    let world = World::with_models(config, fake(&provider)).await;
     let died = join_all((0..RUNS).map(|n| {
         let world = &world;
         async move {
