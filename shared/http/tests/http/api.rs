@@ -18,11 +18,16 @@ use tandem_store::Store;
 use tower::ServiceExt;
 
 const TABLE: &str = "tandem";
+/// A holder that is alive is not taken for dead, however slow the machine is.
+const LEASE_MS: &str = "5000";
+/// For what is about a holder that dies: it is noticed soon.
+const SHORT_LEASE_MS: &str = "600";
 
 #[derive(Clone)]
 pub(crate) struct Api {
     engine: Engine,
     registry: Arc<Registry>,
+    lease_ms: &'static str,
     router: Router,
     pub(crate) store: Store,
 }
@@ -55,42 +60,56 @@ impl Answer {
 
 impl Api {
     pub(crate) async fn new(registry: Registry) -> Self {
+        Api::with_lease(registry, LEASE_MS).await
+    }
+
+    /// The same where a death is noticed soon.
+    pub(crate) async fn alert(registry: Registry) -> Self {
+        Api::with_lease(registry, SHORT_LEASE_MS).await
+    }
+
+    async fn with_lease(registry: Registry, lease_ms: &'static str) -> Self {
         let engine = Engine::in_memory().unwrap();
         Store::new(engine.client(), TABLE).create_table().await.unwrap();
-        Api::on(engine, TABLE, Arc::new(registry), models(), None)
+        Api::on(engine, TABLE, Arc::new(registry), lease_ms, models(), None)
+    }
+
+    fn again(&self, table: &str, models: Models, door: Option<Arc<dyn Authenticate>>) -> Self {
+        Api::on(self.engine.clone(), table, Arc::clone(&self.registry), self.lease_ms, models, door)
     }
 
     /// The same, and turns ask other models.
     pub(crate) fn asking(&self, models: Models) -> Self {
-        Api::on(self.engine.clone(), TABLE, Arc::clone(&self.registry), models, None)
+        self.again(TABLE, models, None)
     }
 
     /// Another process on the same table.
     pub(crate) fn another(&self) -> Self {
-        Api::on(self.engine.clone(), TABLE, Arc::clone(&self.registry), models(), None)
+        self.again(TABLE, models(), None)
     }
 
     /// Another process on the same table, behind another door, which takes dispatches as well.
     pub(crate) fn behind(&self, door: Arc<dyn Authenticate>) -> Self {
-        Api::on(self.engine.clone(), TABLE, Arc::clone(&self.registry), models(), Some(door))
+        self.again(TABLE, models(), Some(door))
     }
 
     /// The same behind a door, without a table: whatever reaches for the store fails.
     pub(crate) fn without_store(&self, door: Arc<dyn Authenticate>) -> Self {
-        Api::on(self.engine.clone(), "nothing", Arc::clone(&self.registry), models(), Some(door))
+        self.again("nothing", models(), Some(door))
     }
 
     fn on(
         engine: Engine,
         table: &str,
         registry: Arc<Registry>,
+        lease_ms: &'static str,
         models: Models,
         door: Option<Arc<dyn Authenticate>>,
     ) -> Self {
         let config = Config::from_env(&|name| {
             let value = match name {
                 "AGENT_CHAT_DURABLE_BACKGROUND" => "false",
-                "LEASE_MS" => "600",
+                "LEASE_MS" => lease_ms,
                 "HEARTBEAT_MS" => "100",
                 "CLAIM_GRACE_MS" => "200",
                 "MCP_ALLOWED_ORIGINS" => "https://app.example.com",
@@ -107,7 +126,8 @@ impl Api {
         let hosts = Hosts { foreground: true, background: door.is_some(), pages: Pages::Any };
         let authenticate =
             door.unwrap_or_else(|| Arc::new(DevPrincipals::new(Some("http://127.0.0.1:1"), false).unwrap()));
-        Api { engine, registry, router: router(App { runtime, authenticate, hosts, cors: Cors::Elsewhere }), store }
+        let router = router(App { runtime, authenticate, hosts, cors: Cors::Elsewhere });
+        Api { engine, registry, lease_ms, router, store }
     }
 
     pub(crate) async fn raw(&self, request: Request<Body>) -> Response {

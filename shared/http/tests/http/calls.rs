@@ -9,7 +9,7 @@ use tandem_store::{Outcome, Slot};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::api::{Api, request};
-use crate::sample::{api, freeze, runs_of, until_run};
+use crate::sample::{alert_api, freeze, runs_of, until_run};
 
 const UNKNOWN: &str = "it may or may not have happened: check before you try again";
 
@@ -57,7 +57,7 @@ fn slot(run: &RunId, call: &ToolCall) -> Slot {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_call_whose_process_died_is_unknown_and_does_not_run_again() {
-    let api = api().await;
+    let api = alert_api().await;
     let _never_wakes = freeze("agent-died");
     let (process, run) = begun(&api, "agent-died").await;
     process.shutdown_background();
@@ -70,7 +70,7 @@ async fn a_call_whose_process_died_is_unknown_and_does_not_run_again() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_late_result_is_kept_and_the_transcript_says_what_the_outcome_says() {
-    let api = api().await;
+    let api = alert_api().await;
     let wake = freeze("agent-slept");
     let (process, run) = begun(&api, "agent-slept").await;
     let call = ended(&api, &run).await;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tandem_catalog::Settings;
 
 use crate::api::{Answer, Api, request};
-use crate::sample::{api, gate, runs_of, until_run};
+use crate::sample::{alert_api, api, gate, runs_of, until_run};
 use crate::webhook::Webhook;
 
 async fn catalog(settings: &Settings) -> Api {
@@ -99,7 +99,7 @@ async fn a_key_that_is_none_is_refused_and_nothing_happens() {
 
 #[tokio::test]
 async fn after_a_crash_a_keyed_call_runs_again_under_the_same_key() {
-    let api = api().await;
+    let api = alert_api().await;
     let (body, gate) = (json!({"name": "http-ring"}), gate("http-ring"));
     killed(&api, "/api/ring", &body, "http-ring").await;
     gate.add_permits(10);
@@ -112,7 +112,7 @@ async fn after_a_crash_a_keyed_call_runs_again_under_the_same_key() {
 
 #[tokio::test]
 async fn after_a_crash_an_external_call_is_unknown_and_does_not_run_again() {
-    let api = api().await;
+    let api = alert_api().await;
     let (body, gate) = (json!({"name": "http-out", "by": 1}), gate("http-out"));
     killed(&api, "/api/call-out", &body, "http-out").await;
     gate.add_permits(10);
@@ -172,7 +172,8 @@ async fn an_invocation_that_ends_hands_the_call_to_the_next_request() {
     gate.add_permits(1);
     let begun = Instant::now();
     assert_eq!(api.post_once("/api/ring", "k", &body).await.status, 200);
-    assert!(begun.elapsed() < Duration::from_millis(500), "{:?}", begun.elapsed());
+    // Before the lease is over.
+    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
 }
 
 #[tokio::test]

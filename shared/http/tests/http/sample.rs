@@ -25,6 +25,11 @@ pub(crate) async fn api() -> Api {
     Api::new(Registry::new(ACTIONS).unwrap()).await
 }
 
+/// The same where a death is noticed soon.
+pub(crate) async fn alert_api() -> Api {
+    Api::alert(Registry::new(ACTIONS).unwrap()).await
+}
+
 pub(crate) fn runs_of(name: &str) -> u32 {
     RUNS.lock().unwrap().get(name).copied().unwrap_or_default()
 }
