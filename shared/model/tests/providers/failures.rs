@@ -206,23 +206,27 @@ fn provider(wire: Wire) -> &'static str {
 
 #[tokio::test]
 async fn a_slow_provider_is_waited_for_while_it_shows_signs_of_life() {
+    // Several frames fit into a gap, so that a busy machine does not look like silence; all of them take longer.
+    const PATIENT: Timeouts = Timeouts { first_event: Duration::from_secs(3), gap: Duration::from_secs(2) };
+    const FRAMES: usize = 12;
+    let pace = PATIENT.gap / 6;
     let answer =
         |words: usize| -> Vec<_> { (0..words).map(|_| text("x")).chain([finish(FinishReason::Stop)]).collect() };
     // Pings are signs of life, though nothing is told.
     let wire = Wire::Anthropic;
     let mut pings = Reply::frames_of(wire, &[]);
-    pings.extend((0..5).map(|_| Reply::frame(wire, "ping", &json!({"type": "ping"}))));
+    pings.extend((0..FRAMES).map(|_| Reply::frame(wire, "ping", &json!({"type": "ping"}))));
     pings.extend(Reply::frames_of(wire, &answer(1)));
     let cases = [
-        (0, Reply::new(answer(4)), answer(4)),
-        (1, Reply::new(answer(4)), answer(4)),
-        (2, Reply::new(answer(4)), answer(4)),
+        (0, Reply::new(answer(FRAMES)), answer(FRAMES)),
+        (1, Reply::new(answer(FRAMES)), answer(FRAMES)),
+        (2, Reply::new(answer(FRAMES)), answer(FRAMES)),
         (0, Reply::frames(pings), answer(1)),
     ];
     futures::future::join_all(cases.map(|(at, reply, want)| async move {
         let server = FakeProvider::start();
-        let (wire, model) = &models_in(&environment(&server), IMPATIENT)[at];
-        server.serve([reply.paced(IMPATIENT.gap / 3)]);
+        let (wire, model) = &models_in(&environment(&server), PATIENT)[at];
+        server.serve([reply.paced(pace)]);
         assert_eq!(listen(&**model, request("hi")).await, (want, None), "{wire:?}");
     }))
     .await;
