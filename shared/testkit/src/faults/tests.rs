@@ -89,7 +89,7 @@ async fn exists(client: &Client, sk: &str) -> bool {
 #[tokio::test]
 async fn each_fault_at_the_second_write_and_nowhere_else() {
     use Fault::*;
-    let late = Duration::from_millis(150);
+    let late = Duration::from_millis(1500);
     for (what, error, stored) in [
         (LoseRequest, Some("lost"), false),
         (LoseReply, Some("lost"), true),
