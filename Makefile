@@ -43,6 +43,7 @@ test-quick: ## every Rust test; the end-to-end tests run the programs themselves
 	$(CARGO) test --workspace
 
 test: test-quick torture-sample ## every test; installs what it needs into .tools/
+	scripts/test-instructions.sh
 	scripts/test-supply-chain.sh
 	scripts/test-types.sh
 	scripts/test-openapi.sh

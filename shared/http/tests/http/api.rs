@@ -23,11 +23,14 @@ const LEASE_MS: &str = "5000";
 /// For what is about a holder that dies: it is noticed soon.
 const SHORT_LEASE_MS: &str = "600";
 
+/// Of the environment, before what is set for all tests: names and values.
+pub(crate) type Settings = &'static [(&'static str, &'static str)];
+
 #[derive(Clone)]
 pub(crate) struct Api {
     engine: Engine,
     registry: Arc<Registry>,
-    lease_ms: &'static str,
+    settings: Settings,
     router: Router,
     pub(crate) store: Store,
 }
@@ -60,22 +63,22 @@ impl Answer {
 
 impl Api {
     pub(crate) async fn new(registry: Registry) -> Self {
-        Api::with_lease(registry, LEASE_MS).await
+        Api::set(registry, &[]).await
     }
 
     /// The same where a death is noticed soon.
     pub(crate) async fn alert(registry: Registry) -> Self {
-        Api::with_lease(registry, SHORT_LEASE_MS).await
+        Api::set(registry, &[("LEASE_MS", SHORT_LEASE_MS)]).await
     }
 
-    async fn with_lease(registry: Registry, lease_ms: &'static str) -> Self {
+    pub(crate) async fn set(registry: Registry, settings: Settings) -> Self {
         let engine = Engine::in_memory().unwrap();
         Store::new(engine.client(), TABLE).create_table().await.unwrap();
-        Api::on(engine, TABLE, Arc::new(registry), lease_ms, models(), None)
+        Api::on(engine, TABLE, Arc::new(registry), settings, models(), None)
     }
 
     fn again(&self, table: &str, models: Models, door: Option<Arc<dyn Authenticate>>) -> Self {
-        Api::on(self.engine.clone(), table, Arc::clone(&self.registry), self.lease_ms, models, door)
+        Api::on(self.engine.clone(), table, Arc::clone(&self.registry), self.settings, models, door)
     }
 
     /// The same, and turns ask other models.
@@ -102,14 +105,17 @@ impl Api {
         engine: Engine,
         table: &str,
         registry: Arc<Registry>,
-        lease_ms: &'static str,
+        settings: Settings,
         models: Models,
         door: Option<Arc<dyn Authenticate>>,
     ) -> Self {
         let config = Config::from_env(&|name| {
+            if let Some((_, value)) = settings.iter().find(|(known, _)| *known == name) {
+                return Some((*value).to_owned());
+            }
             let value = match name {
                 "AGENT_CHAT_DURABLE_BACKGROUND" => "false",
-                "LEASE_MS" => lease_ms,
+                "LEASE_MS" => LEASE_MS,
                 "HEARTBEAT_MS" => "100",
                 "CLAIM_GRACE_MS" => "200",
                 "MCP_ALLOWED_ORIGINS" => "https://app.example.com",
@@ -127,7 +133,7 @@ impl Api {
         let authenticate =
             door.unwrap_or_else(|| Arc::new(DevPrincipals::new(Some("http://127.0.0.1:1"), false).unwrap()));
         let router = router(App { runtime, authenticate, hosts, cors: Cors::Elsewhere });
-        Api { engine, registry, lease_ms, router, store }
+        Api { engine, registry, settings, router, store }
     }
 
     pub(crate) async fn raw(&self, request: Request<Body>) -> Response {

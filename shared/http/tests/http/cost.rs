@@ -8,6 +8,7 @@ use axum::body::Body;
 use axum::http::{Method, Request};
 use futures::StreamExt;
 use serde_json::json;
+use tandem_actions::Registry;
 use tandem_catalog::Settings;
 use tandem_model::Models;
 use tandem_testkit::providers::FakeProvider;
@@ -39,13 +40,30 @@ fn here() -> Runtime {
     Builder::new_current_thread().enable_all().build().unwrap()
 }
 
-async fn api() -> Api {
-    let registry = tandem_catalog::registry_with(&Settings::default()).unwrap();
-    Api::new(registry).await
+pub(crate) fn catalog() -> Registry {
+    tandem_catalog::registry_with(&Settings::default()).unwrap()
+}
+
+/// The same, whose turns ask a provider.
+pub(crate) fn asking(api: &Api, provider: &FakeProvider) -> Api {
+    let mut environment = provider.environment().to_vec();
+    environment.push(("MODEL", "anthropic/fake".to_owned()));
+    let models =
+        Models::from_env(|name| environment.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone()));
+    api.asking(models.unwrap())
+}
+
+pub(crate) fn read() -> Request<Body> {
+    request(Method::GET, "/api/view-screen", &[], "")
+}
+
+pub(crate) fn write() -> Request<Body> {
+    let body = json!({"name": "tone", "text": "Short and friendly."}).to_string();
+    request(Method::POST, "/api/remember", &[("content-type", "application/json")], &body)
 }
 
 /// Sends a request and takes the answer as it comes, without keeping it.
-async fn send(api: &Api, request: Request<Body>) {
+pub(crate) async fn send(api: &Api, request: Request<Body>) {
     let response = api.raw(request).await;
     assert!(response.status().is_success(), "{}", response.status());
     let mut body = response.into_body().into_data_stream();
@@ -60,13 +78,9 @@ fn a_word_costs_few_allocations() {
     const TRIES: usize = 12;
     let elsewhere = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let provider = elsewhere.block_on(async { FakeProvider::echo() });
-    let mut environment = provider.environment().to_vec();
-    environment.push(("MODEL", "anthropic/fake".to_owned()));
-    let models =
-        Models::from_env(|name| environment.iter().find(|(known, _)| *known == name).map(|(_, value)| value.clone()));
     let here = here();
-    let scripted = here.block_on(api());
-    let asking = scripted.asking(models.unwrap());
+    let scripted = here.block_on(Api::new(catalog()));
+    let asking = asking(&scripted, &provider);
     let say = |api: &Api, words: u64| {
         let body = json!({"message": format!("@say {words} every 0")}).to_string();
         measure(|| here.block_on(send(api, request(Method::POST, "/api/agent-chat", &[], &body))))
@@ -93,18 +107,13 @@ fn a_word_costs_few_allocations() {
 fn an_action_costs_few_allocations() {
     const REQUESTS: u64 = 50;
     let here = here();
-    let api = here.block_on(api());
+    let api = here.block_on(Api::new(catalog()));
     let several = |times: u64, one: &dyn Fn() -> Request<Body>| {
         measure(|| {
             for _ in 0..times {
                 here.block_on(send(&api, one()));
             }
         })
-    };
-    let read = || request(Method::GET, "/api/view-screen", &[], "");
-    let write = || {
-        let body = json!({"name": "tone", "text": "Short and friendly."}).to_string();
-        request(Method::POST, "/api/remember", &[("content-type", "application/json")], &body)
     };
     several(3, &read);
     several(3, &write);

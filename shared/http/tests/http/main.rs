@@ -9,6 +9,7 @@ mod catalogue;
 mod cost;
 mod dispatch;
 mod faults;
+mod instructions;
 mod keys;
 mod long_pages;
 mod mcp;
