@@ -80,7 +80,13 @@ class Entrances(unittest.TestCase):
             resources = self.stack(**given).resources
             variables = resources["ForegroundFunction"]["Properties"]["Environment"]["Variables"]
             self.assertEqual(variables["PUBLIC_URL"], name)
-        self.assertIn("www-authenticate", self.stack().resources["ForegroundUrl"]["Properties"]["Cors"]["ExposeHeaders"])
+
+    def test_pages_may_read_the_same_headers_whoever_answers_cors(self):
+        shown = self.stack().resources["ForegroundUrl"]["Properties"]["Cors"]["ExposeHeaders"]
+        [ours] = re.findall(r"const SHOWN: .*? = \[(.*?)\];", (TOP / "shared/http/src/cors.rs").read_text(), re.DOTALL)
+        self.assertEqual(shown, re.findall(r'"(.+?)"', ours))
+        for name in ("www-authenticate", "retry-after", "location"):
+            self.assertIn(name, shown)
 
     def test_whatever_stands_in_front_waits_for_the_foreground(self):
         resources = self.stack(**WITH_UI, Entrance="RestApi").resources

@@ -661,7 +661,7 @@ export interface paths {
         };
         /**
          * One stream for a whole window
-         * @description A thread with its messages, its runs and their chunks, the changes of scopes, and who is here, under one cursor. At least a thread or a scope, and at most 20 scopes.
+         * @description A thread with its messages, its runs and their chunks, the changes of scopes, and who is here, under one cursor. At least a thread or a scope, and at most 20 scopes, beside the thread's own.
          */
         get: operations["followWindow"];
         put?: never;

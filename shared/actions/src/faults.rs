@@ -1,6 +1,6 @@
 //! What is wrong with an input, each with its place.
 
-use tandem_protocol::Fault;
+use tandem_protocol::{Fault, pointer};
 
 /// Faults that are told of one input, and bytes of their texts: a million wrong entries are told no better by a million
 /// lines.
@@ -42,14 +42,8 @@ impl Faults {
 
     pub(crate) fn below(&mut self, name: &str, look: impl FnOnce(&mut Self)) {
         let here = self.at.len();
-        step(&mut self.at, name);
+        pointer::step(&mut self.at, name);
         look(self);
         self.at.truncate(here);
     }
-}
-
-/// Goes on to a field or an entry.
-pub(crate) fn step(pointer: &mut String, name: &str) {
-    pointer.push('/');
-    pointer.push_str(&name.replace('~', "~0").replace('/', "~1"));
 }

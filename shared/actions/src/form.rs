@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tandem_protocol::Fault;
 
@@ -27,14 +28,15 @@ impl Form {
         Form(Arc::clone(form))
     }
 
-    /// All faults of a value; what leaves no doubt is corrected, as it is for actions.
-    pub fn fit(&self, value: &mut Value) -> Vec<Fault> {
-        input::fit(value, &self.0)
+    /// Reads a value as its type, or gives all faults; what leaves no doubt is corrected, as it is for actions.
+    pub fn read<T: DeserializeOwned + JsonSchema + 'static>(mut value: Value) -> Result<T, Vec<Fault>> {
+        let faults = input::fit(&mut value, &Self::of::<T>().0);
+        if faults.is_empty() { input::decode(value) } else { Err(faults) }
     }
 
     /// All faults of arguments that are text.
     pub fn faults_of_text(&self, arguments: &[(String, String)]) -> Vec<Fault> {
-        self.fit(&mut text::read(&self.0, arguments))
+        input::fit(&mut text::read(&self.0, arguments), &self.0)
     }
 }
 

@@ -76,7 +76,7 @@ where
     O: Serialize + Send + 'static,
 {
     Box::pin(async move {
-        let input = decode::<I>(input)?;
+        let input = decode::<I>(input).map_err(ActionError::Invalid)?;
         // `new` made the pair; another type cannot stand here.
         let function = function.downcast_ref::<F>().ok_or(ActionError::Cancelled)?;
         let output = function.start(input, ctx).await?;
@@ -85,5 +85,5 @@ where
 }
 
 fn check<I: DeserializeOwned>(input: Value) -> Result<(), ActionError> {
-    decode::<I>(input).map(|_| ())
+    decode::<I>(input).map(|_| ()).map_err(ActionError::Invalid)
 }

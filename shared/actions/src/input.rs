@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use serde_path_to_error::Segment;
-use tandem_protocol::Fault;
+use tandem_protocol::{Fault, pointer};
 
 use crate::ActionError;
-use crate::faults::{Faults, step};
+use crate::faults::Faults;
 use crate::schema::compiled;
 
 /// Fits a value to a schema, and gives all faults.
@@ -22,17 +22,17 @@ pub(crate) fn fit(value: &mut Value, schema: &Value) -> Vec<Fault> {
 }
 
 /// Reads an input as its type.
-pub(crate) fn decode<I: DeserializeOwned>(input: Value) -> Result<I, ActionError> {
+pub(crate) fn decode<I: DeserializeOwned>(input: Value) -> Result<I, Vec<Fault>> {
     serde_path_to_error::deserialize(input).map_err(|error| {
-        let mut pointer = String::new();
+        let mut at = String::new();
         for segment in error.path().iter() {
             match segment {
-                Segment::Seq { index } => step(&mut pointer, &index.to_string()),
-                Segment::Map { key } => step(&mut pointer, key),
+                Segment::Seq { index } => pointer::step(&mut at, &index.to_string()),
+                Segment::Map { key } => pointer::step(&mut at, key),
                 Segment::Enum { .. } | Segment::Unknown => {}
             }
         }
-        ActionError::Invalid(vec![Fault { pointer, detail: error.into_inner().to_string() }])
+        vec![Fault { pointer: at, detail: error.into_inner().to_string() }]
     })
 }
 

@@ -1,7 +1,7 @@
 //! The shape that an input was to have, as far as a failure can hold it.
 
 use serde_json::{Map, Value, json};
-use tandem_protocol::Fault;
+use tandem_protocol::{Fault, pointer};
 
 /// Longest shape, in bytes: a failure holds the faults too.
 const MAX_SHAPE: usize = 2048;
@@ -12,7 +12,7 @@ pub(crate) fn expected(schema: &Value, faults: &[Fault]) -> Option<String> {
     short(schema).or_else(|| {
         let known = schema.get("properties")?.as_object()?;
         let meant = |fault: &Fault| {
-            let name = fault.pointer.strip_prefix('/')?.split('/').next()?.replace("~1", "/").replace("~0", "~");
+            let name = pointer::name(fault.pointer.strip_prefix('/')?.split('/').next()?);
             Some((name.clone(), known.get(&name)?.clone()))
         };
         let fields: Map<String, Value> = faults.iter().filter_map(meant).collect();

@@ -9,7 +9,6 @@ use http_body_util::BodyExt;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use serde_path_to_error::Segment;
 use tandem_actions::Form;
 use tandem_protocol::{Code, Problem};
 
@@ -54,29 +53,7 @@ pub(crate) fn object<T: DeserializeOwned + JsonSchema + 'static>(bytes: &[u8]) -
         let problem = Problem::new(Code::InvalidRequest, "The body must be a JSON object.");
         ApiError(Box::new(problem.at("", error.to_string())))
     })?;
-    let mut object = Value::Object(object);
-    let faults = Form::of::<T>().fit(&mut object);
-    if !faults.is_empty() {
-        return Err(ApiError::faults(faults));
-    }
-    serde_path_to_error::deserialize(object).map_err(|error| {
-        let pointer: String = error.path().iter().map(step).collect();
-        ApiError::invalid(&pointer, error.into_inner().to_string())
-    })
-}
-
-/// The JSON pointer of a field.
-pub(crate) fn field(name: &str) -> String {
-    format!("/{}", name.replace('~', "~0").replace('/', "~1"))
-}
-
-/// One step of a JSON pointer (RFC 6901).
-fn step(segment: &Segment) -> String {
-    match segment {
-        Segment::Seq { index } => format!("/{index}"),
-        Segment::Map { key } => field(key),
-        Segment::Enum { .. } | Segment::Unknown => String::new(),
-    }
+    Form::read(Value::Object(object)).map_err(ApiError::faults)
 }
 
 #[cfg(test)]

@@ -7,13 +7,15 @@ use axum::http::{HeaderName, HeaderValue, Method, Uri};
 use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 
 /// What a page may read of an answer, besides its body.
-const SHOWN: [&str; 6] = [
+const SHOWN: [&str; 8] = [
     "x-run-id",
     "x-thread-id",
     "x-workflow-run-id",
     "x-workflow-stream-tail-index",
     "x-request-id",
     "www-authenticate",
+    "retry-after",
+    "location",
 ];
 
 /// Who answers CORS. Two answers are as good as none: a browser refuses them.

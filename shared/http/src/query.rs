@@ -5,7 +5,7 @@ use axum::http::request::Parts;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use tandem_actions::Form;
-use tandem_protocol::Fault;
+use tandem_protocol::{Fault, pointer};
 
 use crate::ApiError;
 
@@ -37,7 +37,7 @@ fn read<T: DeserializeOwned + JsonSchema + 'static>(query: &str) -> Result<T, Ap
         }
     }
     for Fault { pointer, detail } in Form::of::<T>().faults_of_text(&asked) {
-        let name = pointer.trim_start_matches('/').replace("~1", "/").replace("~0", "~");
+        let name = pointer::name(pointer.trim_start_matches('/'));
         faults.push(Fault { pointer: format!("?{name}"), detail });
     }
     if !faults.is_empty() {

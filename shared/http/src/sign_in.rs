@@ -22,9 +22,11 @@ pub(crate) const MCP: &str = "/mcp";
 /// Names the document in answers to those who must sign in with an issuer.
 pub(crate) async fn point(State(app): State<App>, request: Request, next: Next) -> Response {
     let part = if request.uri().path() == MCP { MCP } else { "" };
-    let base = app.authenticate.issuer().and_then(|_| base(&app, request.headers()));
+    let host = only_host(request.headers()).cloned();
     let mut response = next.run(request).await;
-    if let (Some(base), Some(said)) = (base, response.headers_mut().get_mut(header::WWW_AUTHENTICATE))
+    if app.authenticate.issuer().is_some()
+        && let Some(said) = response.headers_mut().get_mut(header::WWW_AUTHENTICATE)
+        && let Some(base) = base(&app, host.as_ref())
         && let Ok(named) = HeaderValue::from_str(&format!("Bearer resource_metadata=\"{base}{DOCUMENT}{part}\""))
     {
         *said = named;
@@ -33,16 +35,20 @@ pub(crate) async fn point(State(app): State<App>, request: Request, next: Next) 
 }
 
 /// Where this service is called, without a slash at the end; none where that cannot be told.
-pub(crate) fn base(app: &App, headers: &HeaderMap) -> Option<String> {
+pub(crate) fn base(app: &App, host: Option<&HeaderValue>) -> Option<String> {
     match app.authenticate.public_url() {
         Some(url) => Some(url.to_owned()),
-        None => of_host(headers),
+        None => of_host(host?),
     }
 }
 
-fn of_host(headers: &HeaderMap) -> Option<String> {
+/// The header `Host`, where it is there once.
+pub(crate) fn only_host(headers: &HeaderMap) -> Option<&HeaderValue> {
     let mut hosts = headers.get_all(header::HOST).iter();
-    let (Some(host), None) = (hosts.next(), hosts.next()) else { return None };
+    hosts.next().filter(|_| hosts.next().is_none())
+}
+
+fn of_host(host: &HeaderValue) -> Option<String> {
     let host = host.to_str().ok()?;
     // It is put between quotes, and must be a name and a port and nothing else.
     let allowed = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_' | b':' | b'[' | b']');
@@ -84,7 +90,7 @@ mod tests {
             for host in hosts {
                 headers.append(header::HOST, HeaderValue::from_str(host).unwrap());
             }
-            assert_eq!(of_host(&headers).as_deref(), want, "{hosts:?}");
+            assert_eq!(only_host(&headers).and_then(of_host).as_deref(), want, "{hosts:?}");
         }
     }
 }

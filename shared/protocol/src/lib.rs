@@ -7,6 +7,7 @@ mod chunk;
 mod depth;
 mod ids;
 mod message;
+pub mod pointer;
 mod principal;
 mod problem;
 mod request;

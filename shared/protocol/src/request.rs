@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::{Code, MessageId, Problem, ThreadId, ToolCallId, TurnId};
+use crate::{Code, MessageId, Problem, ThreadId, ToolCallId, TurnId, pointer};
 
 /// Longest user message, in bytes of UTF-8.
 pub const MAX_MESSAGE_BYTES: usize = 100_000;
@@ -89,7 +89,7 @@ impl AgentChat {
         let mut faults = Faults::default();
         for name in body.others.keys().filter(|_| body.messages.is_none()) {
             let fault = "is unknown: there are message, threadId, turnId, edit, model and whenBusy";
-            faults.add::<()>(format!("/{}", name.replace('~', "~0").replace('/', "~1")), fault);
+            faults.add::<()>(pointer::of(name), fault);
         }
         let parsed = match (&body.message, &body.messages) {
             (Some(message), None) => native(&body, message, &mut faults),

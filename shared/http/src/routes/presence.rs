@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
-use tandem_protocol::{Code, Problem};
+use tandem_protocol::{Code, Problem, pointer};
 use tandem_store::{MAX_ACTIVITY_BYTES, Present};
 
 use crate::caller::Caller;
@@ -96,7 +96,7 @@ fn parse(bytes: &[u8]) -> Result<(String, Option<Value>), ApiError> {
     }
     let names = body.as_object().into_iter().flat_map(|fields| fields.keys());
     for name in names.filter(|name| !["client", "activity"].contains(&name.as_str())) {
-        problem = problem.at(body::field(name), "is unknown: there are client and activity");
+        problem = problem.at(pointer::of(name), "is unknown: there are client and activity");
     }
     if problem.errors.is_empty() {
         Ok((client.to_owned(), activity.cloned()))

@@ -55,7 +55,7 @@ pub(crate) async fn show(
     let part = uri.path().strip_prefix(sign_in::DOCUMENT).unwrap_or_default();
     let none = |text| move || ApiError::not_found(text);
     let issuer = app.authenticate.issuer().ok_or_else(none(NO_ISSUER))?;
-    let base = sign_in::base(&app, &headers).ok_or_else(none(NO_ADDRESS))?;
+    let base = sign_in::base(&app, sign_in::only_host(&headers)).ok_or_else(none(NO_ADDRESS))?;
     Ok(Json(ResourceMetadata {
         resource: format!("{base}{part}"),
         authorization_servers: vec![issuer.to_owned()],

@@ -109,7 +109,7 @@ pub(crate) async fn show(
 pub(crate) fn about_put() -> Operation {
     operation("putDocument", "State", "Write a document")
         .note("With `ifRev` only if the document is still at that revision: otherwise 409, with what it is now.")
-        .body::<PutView>([("new", json!({"value": {"text": "Ann writes short replies."}, "ifRev": 0}))])
+        .body::<Put>([("new", json!({"value": {"text": "Ann writes short replies."}, "ifRev": 0}))])
         .gives::<Document>(200, "What was written.", example())
         .refuses([Code::Conflict, Code::Forbidden])
 }
@@ -242,50 +242,24 @@ fn author(principal: &Principal) -> Author {
     Author { user: principal.user.clone(), caller: Door::Http, run_id: None }
 }
 
-/// What to write, for the description.
-#[derive(JsonSchema)]
+/// What to write.
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[allow(dead_code)]
-struct PutView {
+#[schemars(rename = "PutView")]
+struct Put {
     /// Any JSON of at most 200 KB.
     value: Value,
     /// The revision that the document must have; 0: it must not exist.
     if_rev: Option<u64>,
 }
 
-struct Put {
-    value: Value,
-    if_rev: Option<u64>,
-}
-
 impl Put {
-    /// All faults at once.
     fn parse(bytes: &[u8]) -> Result<Self, ApiError> {
-        let unreadable = |cause: String| {
-            ApiError(Box::new(Problem::new(Code::InvalidRequest, "The body must be a JSON object.").at("", cause)))
-        };
-        let body: Value = serde_json::from_slice(bytes).map_err(|error| unreadable(error.to_string()))?;
-        let Value::Object(mut body) = body else { return Err(unreadable("is not an object".into())) };
-        let value = body.remove("value");
-        let if_rev = body.remove("ifRev").filter(|rev| !rev.is_null());
-        let mut problem = Problem::new(Code::InvalidInput, "The request has faults; all of them are in `errors`.");
-        if value.is_none() {
-            problem = problem.at("/value", "is missing");
+        let put: Put = body::object(bytes)?;
+        if is_too_deep(&put.value) {
+            return Err(ApiError::invalid("/value", "is nested too deeply: at most 64 levels of lists and objects"));
         }
-        if value.as_ref().is_some_and(is_too_deep) {
-            problem = problem.at("/value", "is nested too deeply: at most 64 levels of lists and objects");
-        }
-        if if_rev.as_ref().is_some_and(|rev| rev.as_u64().is_none()) {
-            problem =
-                problem.at("/ifRev", "must be the revision of the document, or 0 for one that does not exist yet");
-        }
-        for name in body.keys() {
-            problem = problem.at(format!("/{name}"), "is unknown: send value, and ifRev if you like");
-        }
-        match value {
-            Some(value) if problem.errors.is_empty() => Ok(Put { value, if_rev: if_rev.and_then(|rev| rev.as_u64()) }),
-            _ => Err(ApiError(Box::new(problem))),
-        }
+        Ok(put)
     }
 }
 

@@ -8,7 +8,7 @@ use futures::stream::{StreamExt, TryStreamExt};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tandem_protocol::{Code, Principal, Problem, RunId, ThreadId, UiMessage};
+use tandem_protocol::{Code, Principal, Problem, RunId, ThreadId, UiMessage, pointer};
 use tandem_runs::{Runtime, ThreadChange};
 use tandem_store::{MessageBody, Thread, ThreadList, new_id, now_ms};
 
@@ -209,7 +209,7 @@ fn read_change(bytes: &[u8]) -> Result<ThreadChange, ApiError> {
     let mut change = ThreadChange::default();
     let mut problem = Problem::new(Code::InvalidInput, "The request has faults; all of them are in `errors`.");
     for (name, value) in &body {
-        let pointer = format!("/{name}");
+        let pointer = pointer::of(name);
         match (name.as_str(), value) {
             ("title", Value::String(title)) if (1..=MAX_TITLE).contains(&title.trim().chars().count()) => {
                 change.title = Some(title.trim().to_owned());

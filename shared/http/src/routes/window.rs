@@ -29,9 +29,6 @@ use cursor::{Asked, Cursor};
 use encode::Events;
 pub(crate) use event::about;
 
-/// Most scopes of one stream.
-const MAX_SCOPES: usize = 20;
-
 pub(crate) async fn events(
     State(app): State<App>,
     Caller(principal): Caller,
@@ -91,9 +88,6 @@ impl Window {
                 scopes.push((scope, None));
             }
             conversation = Some((id.clone(), runtime.follow_conversation(principal, &id, position, deadline)));
-        }
-        if scopes.len() > MAX_SCOPES {
-            return Err(ApiError::invalid("?scope", format!("at most {MAX_SCOPES} scopes can be followed at once")));
         }
         let mut first = VecDeque::new();
         let mut followed = Vec::new();

@@ -51,6 +51,22 @@ async fn all_faults_come_at_once_and_in_our_words() {
             json!({"client": "w", "activity": 1, "x": 1}),
             &["/x is unknown: there are client and activity"],
         ),
+        (
+            Method::PUT,
+            "/state/user/docs/k",
+            json!({"ifRev": "x", "a/b": 1}),
+            &[
+                "/value is missing",
+                "/ifRev must be a whole number, not a text",
+                "/a~1b is not a known field; known are: value, ifRev",
+            ],
+        ),
+        (
+            Method::PATCH,
+            "/threads/t-1",
+            json!({"title": 7, "a/b": 1}),
+            &["/title must be a text of 1 to 200 characters", "/a~1b is unknown: there are title, shared and archived"],
+        ),
         (Method::GET, "/api/echo?ids=5000000000&n=1", json!(null), &["/ids/0 must be at most 4294967295"]),
         (
             Method::GET,
@@ -70,6 +86,23 @@ async fn all_faults_come_at_once_and_in_our_words() {
     for path in ["/api/echo?_=17&utm_source=mail", "/threads?_=17&utm_source=mail"] {
         assert_eq!(api.get(path).await.status, 200, "{path}");
     }
+}
+
+#[tokio::test]
+async fn a_window_follows_twenty_scopes_beside_its_thread() {
+    let api = api().await;
+    let thread = api.post("/threads", &json!({})).await.body["threadId"].as_str().unwrap().to_owned();
+    let path = |scopes: usize| {
+        let scopes: String = (0..scopes).map(|n| format!("&scope=app:s{n}")).collect();
+        format!("/events?thread={thread}{scopes}")
+    };
+    let stream = api.raw(request(Method::GET, &path(20), &[], "")).await;
+    assert_eq!(stream.status(), 200);
+    let answer = api.get(&path(21)).await;
+    assert_eq!(
+        (answer.problem(), told(&answer)),
+        ((400, "invalid_input"), vec!["?scope at most 20 scopes can be followed at once".to_owned()])
+    );
 }
 
 #[tokio::test]

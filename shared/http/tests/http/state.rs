@@ -163,9 +163,11 @@ async fn scopes_are_for_those_whom_they_belong_to() {
 #[tokio::test]
 async fn faults_of_a_write_are_told_all_at_once() {
     let api = sample::api().await;
+    let deep = (0..65).fold(json!(1), |below, _| json!([below]));
     for (path, body, want, pointers) in [
         ("/state/user/docs/k", json!({"ifRev": -1, "val": 1}), "invalid_input", vec!["/value", "/ifRev", "/val"]),
         ("/state/user/docs/k", json!([1]), "invalid_request", vec![""]),
+        ("/state/user/docs/k", json!({"value": deep}), "invalid_input", vec!["/value"]),
         ("/state/user/docs/k%0A", json!({"value": 1}), "invalid_input", vec!["path {key}"]),
         ("/state/user/docs/k", json!({"value": "x".repeat(201 * 1024)}), "too_large", vec![]),
         ("/state/user/docs/k", json!({"value": "x".repeat(500 * 1024)}), "too_large", vec![]),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use tandem_actions::Described;
-use tandem_protocol::Fault;
+use tandem_protocol::{Fault, pointer};
 
 use super::command::{Flag, flags};
 
@@ -15,7 +15,7 @@ pub(super) fn lines(action: &Described, input: &Value, faults: &[Fault]) -> Stri
 
 fn line(flags: &[Flag<'_>], input: &Value, Fault { pointer, detail }: &Fault) -> String {
     let mut path = pointer.strip_prefix('/').unwrap_or_default().splitn(2, '/');
-    let field = path.next().unwrap_or_default().replace("~1", "/").replace("~0", "~");
+    let field = pointer::name(path.next().unwrap_or_default());
     let below = path.next().map(|below| format!(" /{below}")).unwrap_or_default();
     let Some(flag) = flags.iter().find(|flag| flag.field == field) else {
         let at = if pointer.is_empty() { "the input" } else { pointer };

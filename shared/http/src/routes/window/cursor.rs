@@ -13,6 +13,9 @@ use tandem_store::Scope;
 use crate::ApiError;
 use crate::query::is_others;
 
+/// Most scopes that one stream is asked for.
+const MAX_SCOPES: usize = 20;
+
 /// Everything up to here is known. Opaque to clients.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Cursor {
@@ -84,6 +87,10 @@ impl Asked {
         }
         if asked.thread.is_none() && asked.scopes.is_empty() {
             return Err(ApiError::invalid("?scope", "say what to follow: thread, scope or both"));
+        }
+        // The scope of the thread comes with it, beside those that are asked for.
+        if asked.scopes.len() > MAX_SCOPES {
+            return Err(ApiError::invalid("?scope", format!("at most {MAX_SCOPES} scopes can be followed at once")));
         }
         if let Some((pointer, text)) = cursor {
             let fault = || ApiError::invalid(pointer, "must be the id of an event of such a stream");

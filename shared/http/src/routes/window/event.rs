@@ -80,7 +80,8 @@ pub(crate) fn about() -> Operation {
     operation("followWindow", "State", "One stream for a whole window")
         .note(
             "A thread with its messages, its runs and their chunks, the changes of scopes, and who is here, under one \
-             cursor. At least a thread or a scope, and at most 20 scopes.",
+             cursor. At least a thread or a scope, and at most 20 scopes, beside the \
+             thread's own.",
         )
         .query::<Query>()
         .header(
