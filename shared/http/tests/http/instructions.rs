@@ -54,20 +54,20 @@ fn only_this(side: &Side, requests: Vec<Request<Body>>) {
 fn words_and_actions_cost_few_instructions() {
     let scripted = scripted();
     // They come at once and are merged.
-    scripted.costs("a word of the scripted model", [200, 1_700], 27_800, say);
-    scripted.costs("a word in a frame of its own", [4, 16], 3_570_000, |words| {
+    scripted.costs("a word of the scripted model", [200, 1_700], 34_000, say);
+    scripted.costs("a word in a frame of its own", [4, 16], 4_400_000, |words| {
         vec![asks(&format!("@say {words} every 60ms"))]
     });
     // Six chunks of which none is merged, and many to a frame.
-    scripted.costs("a thought and a word, each a part of its own", [10, 50], 715_000, |pairs| {
+    scripted.costs("a thought and a word, each a part of its own", [10, 50], 900_000, |pairs| {
         vec![asks(&"@think 1 every 0\n@say 1 every 0\n".repeat(pairs))]
     });
-    scripted.costs("an action that reads", [4, 12], 3_980_000, |times| (0..times).map(|_| read()).collect());
-    scripted.costs("an action that writes", [3, 9], 11_430_000, |times| (0..times).map(|_| write()).collect());
+    scripted.costs("an action that reads", [4, 12], 4_500_000, |times| (0..times).map(|_| read()).collect());
+    scripted.costs("an action that writes", [3, 9], 13_000_000, |times| (0..times).map(|_| write()).collect());
 
     let elsewhere = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let provider = elsewhere.block_on(async { FakeProvider::echo() });
-    of_provider(&provider).costs("a word of a provider", [50, 250], 520_000, say);
+    of_provider(&provider).costs("a word of a provider", [50, 250], 610_000, say);
 }
 
 fn scripted() -> Side {
