@@ -38,7 +38,7 @@ const SECONDS: fn(u64) -> Duration = Duration::from_secs;
 const MS: fn(u64) -> Duration = Duration::from_millis;
 
 /// A death is noticed soon, and a busy machine does not look like one.
-const SOON: Env<'_> = &[("LEASE_MS", "1500"), ("HEARTBEAT_MS", "300"), ("DUE_AHEAD_MS", "300")];
+const SOON: Env<'_> = &[("LEASE_MS", "2500"), ("HEARTBEAT_MS", "300"), ("DUE_AHEAD_MS", "300")];
 
 /// The functions, deployed, with a database.
 pub(crate) struct Deployment {

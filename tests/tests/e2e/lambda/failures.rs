@@ -24,9 +24,10 @@ async fn with_failure_queue(env: Env<'_>, background: Env<'_>) -> Deployment {
 
 #[tokio::test]
 async fn a_run_whose_worker_died_and_that_nobody_watches_goes_on_before_it_is_due() {
-    let deployment = with_failure_queue(&[], &[]).await;
+    let deployment = with_failure_queue(&[("LEASE_MS", "2500")], &[]).await;
     let api = deployment.api();
-    let run = api.start(&message("@say 30 every 30ms")).await.run;
+    // Whoever kills has time for it before the run ends.
+    let run = api.start(&message("@say 30 every 60ms")).await.run;
     api.run_is(&run, "running").await;
     deployment.kill_background().await;
     api.run_is(&run, "completed").await;

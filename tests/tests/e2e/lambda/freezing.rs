@@ -26,9 +26,10 @@ async fn another_turn(api: &Api) {
 
 #[tokio::test]
 async fn a_background_that_handed_over_and_thaws_for_another_run_writes_nothing_to_the_first() {
-    let deployment = Deployment::with(&[("HAND_OVER_MARGIN_MS", "1000")], &|function| {
+    // Two seconds to work, and three to hand over.
+    let deployment = Deployment::with(&[("HAND_OVER_MARGIN_MS", "3000")], &|function| {
         if function.name == BACKGROUND {
-            function.timeout = SECONDS(3);
+            function.timeout = SECONDS(5);
         }
     })
     .await;
@@ -123,7 +124,7 @@ async fn a_start_without_a_stream_leaves_nothing_behind() {
 #[tokio::test]
 async fn a_reader_that_takes_a_run_over_stays_until_it_has_let_go() {
     // Nobody can be dispatched any more: the reader takes the run itself, for longer than its window lasts.
-    let env = [SOON, &[("CLAIM_GRACE_MS", "500"), ("STREAM_WINDOW_MS", "3000")]].concat();
+    let env = [SOON, &[("CLAIM_GRACE_MS", "500"), ("STREAM_WINDOW_MS", "4000")]].concat();
     let deployment = Deployment::start(&env).await;
     let api = deployment.api();
     let run = api.start(&message("@say 60 every 50ms")).await.run;

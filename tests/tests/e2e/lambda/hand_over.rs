@@ -4,7 +4,10 @@ use super::{BACKGROUND, Deployment, FOREGROUND, SECONDS, steps};
 use tandem_testkit::lambda::{Delivery, Outcome};
 use tandem_tests::{End, Env, Log};
 
-const MARGIN: Env<'_> = &[("HAND_OVER_MARGIN_MS", "1000")];
+/// Time to hand over, also on a busy machine.
+const MARGIN: Env<'_> = &[("HAND_OVER_MARGIN_MS", "3000")];
+/// Leaves an invocation two seconds to work.
+const TIMEOUT: u64 = 5;
 
 /// The first attempt is `first`, and each further one continues it.
 fn check_attempts(log: &Log, first: &str, at_least: usize) {
@@ -25,7 +28,7 @@ async fn a_run_goes_on_in_the_next_invocation_before_the_deadline_of_this_one() 
     for max_processes in [10, 1] {
         let deployment = Deployment::with(MARGIN, &|function| {
             if function.name == BACKGROUND {
-                function.timeout = SECONDS(3);
+                function.timeout = SECONDS(TIMEOUT);
                 function.max_processes = max_processes;
             }
         })
@@ -46,20 +49,21 @@ async fn a_run_goes_on_in_the_next_invocation_before_the_deadline_of_this_one() 
 
 #[tokio::test]
 async fn a_model_that_is_silent_is_left_before_the_deadline() {
-    let deployment = Deployment::with(MARGIN, &|function| {
+    // Four seconds to work, and two to hand over.
+    let deployment = Deployment::with(&[("HAND_OVER_MARGIN_MS", "2000")], &|function| {
         if function.name == BACKGROUND {
-            function.timeout = SECONDS(3);
+            function.timeout = SECONDS(6);
         }
     })
     .await;
     // At the soft timeout the model is silent, for longer than is left; the next attempt asks it again.
-    let script = "@say 30 every 40ms\n/list-emails {}\n\n@wait 1700ms\n@say 5 every 10ms";
+    let script = "@say 80 every 40ms\n/list-emails {}\n\n@wait 3s\n@say 5 every 10ms";
     let mut stream = deployment.api().say(script).await;
     let run = stream.run();
     let mut log = Log::default();
     assert_eq!(log.read_all(&mut stream).await, End::Done);
     check_attempts(&log, "1 background claimed", 2);
-    deployment.check_log(&run, &log, 35).await;
+    deployment.check_log(&run, &log, 85).await;
     assert!(!deployment.outcomes(BACKGROUND).await.contains(&Outcome::TimedOut));
 }
 
@@ -94,10 +98,10 @@ async fn a_foreground_that_drives_hands_over_and_its_window_ends_in_between() {
 
 #[tokio::test]
 async fn a_continuation_whose_dispatch_is_lost_is_found_by_whoever_watches() {
-    let env = [MARGIN, &[("CLAIM_GRACE_MS", "500"), ("LEASE_MS", "1000"), ("HEARTBEAT_MS", "300")]].concat();
+    let env = [MARGIN, &[("CLAIM_GRACE_MS", "500"), ("LEASE_MS", "3000"), ("HEARTBEAT_MS", "300")]].concat();
     let deployment = Deployment::with(&env, &|function| {
         if function.name == BACKGROUND {
-            function.timeout = SECONDS(3);
+            function.timeout = SECONDS(TIMEOUT);
         }
     })
     .await;

@@ -26,14 +26,14 @@ async fn turns_run_side_by_side_in_one_process_and_do_not_mix() {
         let deployment = instances(&[("AGENT_CHAT_DURABLE_BACKGROUND", durable)]).await;
         let api = deployment.api();
         // The first one is slower: both stream at the same time, and the second one ends in the midst of the first.
-        let mut slow = api.say("@say 60 every 50ms").await;
+        let mut slow = api.say("@say 60 every 65ms").await;
         let (slow_run, mut slow_log) = (slow.run(), Log::default());
         until("the first words", async || {
             slow_log.read(&mut slow, slow_log.len() + 1).await;
             (!slow_log.of_type("text-delta").is_empty()).then_some(())
         })
         .await;
-        let mut quick = api.say("@say 5 every 5ms").await;
+        let mut quick = api.say("@say 5 every 100ms").await;
         let (quick_run, mut quick_log) = (quick.run(), Log::default());
         assert_eq!(deployment.host.busy(FOREGROUND).len(), 2);
         assert_eq!(quick_log.read_all(&mut quick).await, End::Done);
@@ -94,7 +94,9 @@ async fn a_process_that_dies_takes_all_its_invocations_and_every_run_goes_on() {
     let mut logs = [Log::default(), Log::default()];
     for (stream, log) in streams.iter_mut().zip(&mut logs) {
         while log.of_type("text-delta").is_empty() {
-            log.read(stream, log.len() + 1).await;
+            let before = log.len();
+            log.read(stream, before + 1).await;
+            assert!(log.len() > before, "the stream ended: {:?}", stream.ended());
         }
     }
     assert_eq!(deployment.host.kill(BACKGROUND), 2);

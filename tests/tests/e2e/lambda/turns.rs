@@ -73,7 +73,8 @@ async fn a_client_that_leaves_takes_nothing_with_it() {
 #[tokio::test]
 async fn a_background_that_is_killed_is_replaced_and_the_client_does_not_notice() {
     let deployment = Deployment::start(SOON).await;
-    let mut stream = deployment.api().say("@say 10 every 10ms\n/list-emails {}\n\n@say 30 every 30ms").await;
+    // Whoever kills has time for it before the run ends.
+    let mut stream = deployment.api().say("@say 10 every 10ms\n/list-emails {}\n\n@say 30 every 60ms").await;
     let run = stream.run();
     let mut log = Log::default();
     until("the second step to be under way", async || {
@@ -98,7 +99,7 @@ async fn the_sweeper_recovers_a_run_that_nobody_watches() {
     let schedule: Value = serde_json::from_str(include_str!("../../../../events/sweeper.json")).unwrap();
     assert_eq!(deployment.invoke(SWEEPER, &schedule).await, json!({"due": 0, "recovered": 0, "failed": 0}));
 
-    let run = api.start(&message("@say 30 every 30ms")).await.run;
+    let run = api.start(&message("@say 30 every 60ms")).await.run;
     api.run_is(&run, "running").await;
     deployment.kill_background().await;
     let swept = until("the sweeper to find it", async || {
