@@ -88,11 +88,26 @@ async fn a_turn_of_five_calls_and_400_words_keeps_to_its_writes() {
     assert!(units <= 63, "{units} write units: what has become dearer?");
 }
 
+/// What a round trip takes where they are counted by the time: less than the store's clients wait for an answer.
+const EACH: Duration = Duration::from_secs(1);
+/// A busy machine may be late now and then; only what is late each time is at fault.
+const TRIES: usize = 3;
+
 #[tokio::test(flavor = "multi_thread")]
 async fn few_round_trips_stand_between_a_post_and_the_model() {
-    const EACH: Duration = Duration::from_secs(1);
     let counted = Counted::start().await;
     counted.api().say("@say 1 every 0").await.rest().await;
+    let mut least = u128::MAX;
+    for _ in 0..TRIES {
+        least = least.min(round_trips_to_the_model(&counted).await);
+        if least <= 3 {
+            return;
+        }
+    }
+    panic!("{least} round trips");
+}
+
+async fn round_trips_to_the_model(counted: &Counted) -> u128 {
     for proxy in &counted.proxies {
         proxy.reset();
         proxy.break_for(Fault::Delay(EACH), PATIENCE);
@@ -112,36 +127,49 @@ async fn few_round_trips_stand_between_a_post_and_the_model() {
     }
     println!("{round_trips} round trips ({took:?}) between the post and the model, in two processes");
     stream.rest().await;
-    assert!(round_trips <= 3, "{round_trips} round trips");
+    round_trips
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_round_trip_stands_between_the_first_word_of_the_model_and_the_client() {
-    const EACH: Duration = Duration::from_secs(1);
-    const THINKS: Duration = Duration::from_secs(2);
     let counted = Counted::with(&[("AGENT_CHAT_DURABLE_BACKGROUND", "false".to_owned())]).await;
     counted.api().say("@say 1 every 0").await.rest().await;
+    let mut least = Duration::MAX;
+    for _ in 0..TRIES {
+        least = least.min(from_the_model_to_the_client(&counted).await);
+        if least < 2 * EACH {
+            return;
+        }
+    }
+    panic!("{least:?} from the model's first word to the client");
+}
+
+async fn from_the_model_to_the_client(counted: &Counted) -> Duration {
+    const THINKS: Duration = Duration::from_secs(2);
     for proxy in &counted.proxies {
+        proxy.reset();
         proxy.break_for(Fault::Delay(EACH), PATIENCE);
     }
     let asked = counted.provider.asked();
     let mut log = Log::default();
     let mut stream = counted.api().say(&format!("@wait {}ms\n@say 1 every 0", THINKS.as_millis())).await;
     while log.of_type("text-delta").is_empty() {
-        log.read(&mut stream, log.len() + 1).await;
+        let before = log.len();
+        log.read(&mut stream, before + 1).await;
+        assert!(log.len() > before, "the stream ended: {:?}", stream.ended());
     }
     let said = counted.provider.requests().swap_remove(asked).at + THINKS;
     let took = said.elapsed();
-    assert!(took < 2 * EACH, "{took:?} from the model's first word to the client");
     assert_eq!(log.read_all(&mut stream).await, End::Done);
+    took
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_foreground_that_sees_its_run_driven_writes_no_more_than_the_start() {
-    let counted = Counted::with(&[("CLAIM_GRACE_MS", "1000".to_owned())]).await;
+    let counted = Counted::with(&[("CLAIM_GRACE_MS", "3000".to_owned())]).await;
     let mut log = Log::default();
     // Longer than the grace, after which it would try to take the run.
-    let mut stream = counted.api().say("@say 60 every 50ms").await;
+    let mut stream = counted.api().say("@say 90 every 50ms").await;
     assert_eq!(log.read_all(&mut stream).await, End::Done);
     let writes = counted.proxies[0].trace().into_iter().map(|call| call.operation);
     let writes: Vec<String> =

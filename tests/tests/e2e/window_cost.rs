@@ -5,8 +5,8 @@ use std::time::Duration;
 use reqwest::Method;
 use serde_json::json;
 use tandem_testkit::faults::Proxy;
-use tandem_tests::{Api, Program, Split, Stream, Window};
-use tokio::time::sleep;
+use tandem_tests::{Api, Program, Split, Stream, Window, until};
+use tokio::time::{Instant, sleep};
 
 /// A foreground that drives its turns itself, and asks the store through a proxy which counts.
 pub(crate) async fn counted(split: &Split) -> (Program, Proxy) {
@@ -29,10 +29,11 @@ async fn a_silent_scope_costs_two_reads_a_second_however_many_follow_and_none_wh
     let stalled = Stream::open(api.get("/state/app:quiet/events")).await;
     // The pause between two reads is at its longest after 4 s without a change.
     sleep(Duration::from_secs(5)).await;
-    let before = proxy.trace().len();
+    let (before, began) = (proxy.trace().len(), Instant::now());
     sleep(Duration::from_secs(5)).await;
-    let silent = proxy.trace().len() - before;
-    assert!((1..=11).contains(&silent), "{silent} calls in 5 s of silence");
+    let (silent, took) = (proxy.trace().len() - before, began.elapsed());
+    let most = 2.0 * took.as_secs_f64() + 1.0;
+    assert!(silent > 0 && silent as f64 <= most, "{silent} calls in {took:?} of silence");
 
     // They still see what another process does.
     let put = split.api(0).request(Method::PUT, "/state/app:quiet/docs/k").json(&json!({"value": 1}));
@@ -41,8 +42,10 @@ async fn a_silent_scope_costs_two_reads_a_second_however_many_follow_and_none_wh
         window.until(|event| event["type"] == "state").await;
     }
     drop((windows, stalled));
-    sleep(Duration::from_secs(2)).await;
-    let before = proxy.trace().len();
-    sleep(Duration::from_secs(2)).await;
-    assert_eq!(proxy.trace().len(), before, "nobody follows any more");
+    until("nobody to follow any more", async || {
+        let before = proxy.trace().len();
+        sleep(Duration::from_secs(2)).await;
+        (proxy.trace().len() == before).then_some(())
+    })
+    .await;
 }
