@@ -9,6 +9,9 @@ use tokio::time::Instant;
 
 use crate::window_cost::counted;
 
+/// Far sooner than what is stopped would end by itself, and late enough for a busy machine.
+const SOON: Duration = Duration::from_secs(8);
+
 #[tokio::test]
 async fn a_run_is_stopped_from_another_process() {
     let split = Split::start(2, 1, &[]).await;
@@ -18,8 +21,7 @@ async fn a_run_is_stopped_from_another_process() {
     let mut log = Log::default();
     log.read(&mut stream, 10).await;
 
-    let limit = Duration::from_millis(2500);
-    let (answer, end) = within(limit, "the stream to end", async {
+    let (answer, end) = within(SOON, "the stream to end", async {
         let answer = there.abort(&run).await;
         (answer, log.read_all(&mut stream).await)
     })
@@ -52,8 +54,12 @@ async fn a_holder_that_writes_without_a_pause_is_stopped_at_once_where_the_store
     let mut stream = api.say(&format!("@say {WORDS} every 0\n@say 100000 every 1ms")).await;
     let run = stream.run();
     let mut log = Log::default();
-    // The first words share a few chunks; the others come one by one.
-    log.read(&mut stream, 40).await;
+    // The first words share chunks, more or fewer as the machine is; the others come one by one.
+    while log.chunks().iter().map(String::len).sum::<usize>() < 5 * WORDS {
+        let before = log.len();
+        log.read(&mut stream, before + 1).await;
+        assert!(log.len() > before, "the stream ended: {:?}", stream.ended());
+    }
     assert!(log.text().len() > 4 * WORDS, "{} characters", log.text().len());
     proxy.slow(Latency::new(Duration::from_millis(15), Duration::from_millis(60), 7));
     proxy.reset();
@@ -65,7 +71,8 @@ async fn a_holder_that_writes_without_a_pause_is_stopped_at_once_where_the_store
     let took = began.elapsed();
     let parts = proxy.trace().into_iter().flat_map(|call| call.operation.keys).filter(|key| key.contains(" ANSWER#"));
     let parts = parts.count();
-    assert!(took < Duration::from_secs(3), "{took:?}, {parts} parts of the answer written");
+    // Half a megabyte, four times, takes its time in debug builds; who loses race after race takes a minute.
+    assert!(took < Duration::from_secs(15), "{took:?}, {parts} parts of the answer written");
     assert!(parts < 40, "{parts} parts of the answer written in {took:?}");
     assert_eq!(log.read_all(&mut stream).await, End::Done);
     // Nothing stands behind the end.
@@ -92,7 +99,7 @@ async fn a_run_that_has_ended_stays_as_it_is() {
 #[tokio::test]
 async fn a_run_that_nobody_has_claimed_can_be_stopped() {
     let liar = tandem_tests::FakeBackground::answering(202).await;
-    let split = Split::start(1, 0, &[("BACKGROUND_URL", liar.url()), ("CLAIM_GRACE_MS", "1500")]).await;
+    let split = Split::start(1, 0, &[("BACKGROUND_URL", liar.url()), ("CLAIM_GRACE_MS", "3000")]).await;
     let api = split.api(0);
     let mut stream = api.say("@say 1 every 0").await;
     let run = stream.run();
@@ -101,7 +108,7 @@ async fn a_run_that_nobody_has_claimed_can_be_stopped() {
     assert_eq!(log.read_all(&mut stream).await, End::Done);
     assert_eq!(log.types(), ["start", "abort"]);
     // That nothing happens when the grace is over can only be waited for.
-    tokio::time::sleep(Duration::from_millis(1600)).await;
+    tokio::time::sleep(Duration::from_millis(3100)).await;
     assert_eq!(api.log(&run).await, log);
 }
 
@@ -148,7 +155,7 @@ async fn a_turn_is_stopped_before_it_begins_and_a_run_for_another_turn() {
     log.read(&mut stream, 6).await;
     let refused = here.refusal(say(&thread, "m3", "@say 500 every 20ms", "reject")).await;
     assert_eq!(json!([refused["code"], refused["activeRunId"]]), json!(["thread_busy", first]));
-    let second = within(Duration::from_millis(2500), "the interruption", async {
+    let second = within(SOON, "the interruption", async {
         let second = tandem_tests::Stream::open(say(&thread, "m3", "@say 500 every 20ms", "interrupt")).await;
         assert_eq!(log.read_all(&mut stream).await, End::Done);
         second

@@ -113,22 +113,28 @@ async fn chat_and_tail_survive_a_server_that_is_killed_and_started_again() {
     let env = [("LEASE_MS", "1500"), ("HEARTBEAT_MS", "300")];
     let mut dev = Dev::start(&env).await;
     let (api, url) = (dev.api(), dev.url().to_owned());
-    let run = api.start(&json!({"message": "@say 60 every 20ms"})).await.run;
+    // Longer than it takes to start two programs.
+    let run = api.start(&json!({"message": "@say 60 every 60ms"})).await.run;
     let tail = tokio::spawn({
         let (run, url) = (run.clone(), url.clone());
         async move { run_to_end(&["tail", &run, "--url", &url], &[]).await }
     });
-    let chat = tokio::spawn(async move { run_to_end(&["chat", "@say 50 every 20ms", "--url", &url], &[]).await });
+    let chat = tokio::spawn(async move { run_to_end(&["chat", "@say 50 every 60ms", "--url", &url], &[]).await });
     // Both are on their way.
     let chatting = tandem_tests::until("the other run", async || {
         let threads = api.read("/threads").await;
         let threads = threads["items"].as_array().unwrap().clone();
-        threads.iter().find(|thread| thread["title"] == "@say 50 every 20ms")?["activeRunId"]
+        threads.iter().find(|thread| thread["title"] == "@say 50 every 60ms")?["activeRunId"]
             .as_str()
             .map(str::to_owned)
     })
     .await;
-    api.run_is(&chatting, "running").await;
+    // And both have read: who has read nothing yet may give up where nobody listens.
+    tandem_tests::until("some words of it", async || {
+        let page = api.answer(api.events(&chatting, None)).await;
+        (page.body["events"].as_array().unwrap().len() > 15).then_some(())
+    })
+    .await;
     dev.restart().await;
 
     let (tail, chat) = (tail.await.unwrap(), chat.await.unwrap());

@@ -154,14 +154,14 @@ async fn going_away_again_and_again_loses_nothing() {
 #[tokio::test]
 async fn a_window_that_ends_is_no_end() {
     let split = Split::start(2, 1, &[("STREAM_WINDOW_MS", "300"), ("KEEP_ALIVE_MS", "100")]).await;
-    let mut stream = split.api(0).say("@say 50 every 20ms\n@wait 350ms\n@say 10 every 20ms").await;
+    let mut stream = split.api(0).say("@say 100 every 20ms\n@wait 350ms\n@say 20 every 20ms").await;
     let run = stream.run();
     let mut log = Log::default();
     assert_eq!(log.read_all(&mut stream).await, End::Window);
     let times = split.api(1).follow(&run, &mut log).await;
     assert!(times >= 3, "{times}");
     assert_eq!(log.attempts(), ["1 background claimed"]);
-    log.says_each_word_once(60);
+    log.says_each_word_once(120);
     log.finished(1);
     assert_eq!(split.api(0).log(&run).await, log);
 }
@@ -238,7 +238,7 @@ async fn a_cursor_is_a_number_of_a_chunk() {
 async fn a_cursor_past_the_end_waits_while_the_run_lives() {
     let split = Split::start(1, 1, &[]).await;
     let api = split.api(0);
-    let mut stream = api.say("hello\n@wait 1500ms\n@say 1 every 0").await;
+    let mut stream = api.say("hello\n@wait 3s\n@say 1 every 0").await;
     let run = stream.run();
     let mut log = Log::default();
     log.read(&mut stream, 5).await;
@@ -255,7 +255,7 @@ async fn a_cursor_past_the_end_waits_while_the_run_lives() {
     assert_eq!(log.read_all(&mut stream).await, End::Done);
     assert_eq!(first["chunk"].to_string(), log.chunks()[usize::try_from(at).unwrap() + 1]);
     let beyond = 9_223_372_036_854_775_808_u64;
-    let run = api.start(&json!({"message": "@wait 500ms"})).await.run;
+    let run = api.start(&json!({"message": "@wait 2s"})).await.run;
     let (events, end) = Stream::open(api.events(&run, Some(beyond))).await.rest().await;
     assert_eq!((events, end), (vec![], End::Done));
     api.run_is(&run, "completed").await;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tandem_tests::{Api, Dev, End, Env, FakeBackground, Log, Split, Stream, until};
 
 /// A death is noticed soon, and a busy machine does not look like one.
-const SOON: Env<'_> = &[("LEASE_MS", "2000"), ("HEARTBEAT_MS", "250"), ("DUE_AHEAD_MS", "300")];
+const SOON: Env<'_> = &[("LEASE_MS", "2500"), ("HEARTBEAT_MS", "250"), ("DUE_AHEAD_MS", "300")];
 
 /// 300 emails in slices, for about two seconds.
 const IMPORT: &str = "/import-emails {\"count\":300,\"delayMs\":80}";
@@ -37,7 +37,7 @@ async fn importing(stream: &mut Stream, log: &mut Log) {
 #[tokio::test]
 async fn a_background_dies_and_another_one_ends_the_run() {
     let mut split = Split::start(2, 2, SOON).await;
-    let mut stream = split.api(0).say("@say 10 every 10ms\n/list-emails {}\n\n@say 30 every 20ms").await;
+    let mut stream = split.api(0).say("@say 10 every 10ms\n/list-emails {}\n\n@say 30 every 50ms").await;
     let run = stream.run();
     let mut log = Log::default();
     until("the second step to be under way", async || {
@@ -62,10 +62,10 @@ async fn a_background_dies_and_another_one_ends_the_run() {
 #[tokio::test]
 async fn the_whole_system_dies_and_is_started_again() {
     let mut dev = Dev::start(SOON).await;
-    let mut stream = dev.api().say("@say 60 every 20ms").await;
+    let mut stream = dev.api().say("@say 60 every 30ms").await;
     let run = stream.run();
     let mut log = Log::default();
-    log.read(&mut stream, 15).await;
+    log.read(&mut stream, 8).await;
     let (seen, api) = (log.clone(), dev.api());
     let client = async {
         assert_eq!(log.read_all(&mut stream).await, End::Cut);
@@ -83,7 +83,7 @@ async fn the_whole_system_dies_and_is_started_again() {
 async fn a_run_that_nobody_watches_is_found_by_the_sweeper() {
     let mut split = Split::start(1, 2, SOON).await;
     let api = split.api(0);
-    let run = api.start(&json!({"message": "@say 40 every 20ms"})).await.run;
+    let run = api.start(&json!({"message": "@say 40 every 40ms"})).await.run;
     // Looked at for a moment, and left alone.
     until("the run to be under way", async || {
         let page = api.answer(api.events(&run, None)).await;
@@ -108,10 +108,10 @@ async fn a_run_that_nobody_watches_is_found_by_the_sweeper() {
 #[tokio::test]
 async fn a_foreground_that_drives_dies_and_the_background_ends_the_run() {
     let mut split = Split::start(2, 1, &[SOON, &[("AGENT_CHAT_DURABLE_BACKGROUND", "false")]].concat()).await;
-    let mut stream = split.api(0).say("@say 40 every 20ms").await;
+    let mut stream = split.api(0).say("@say 40 every 40ms").await;
     let run = stream.run();
     let mut log = Log::default();
-    log.read(&mut stream, 10).await;
+    log.read(&mut stream, 8).await;
     split.foregrounds[0].kill();
     assert_eq!(log.read_all(&mut stream).await, End::Cut);
     let seen = log.clone();
@@ -126,10 +126,10 @@ async fn a_foreground_that_drives_dies_and_the_background_ends_the_run() {
 #[tokio::test]
 async fn a_foreground_that_only_streams_dies_and_the_run_does_not_notice() {
     let mut split = Split::start(2, 1, &[]).await;
-    let mut stream = split.api(0).say("@say 50 every 20ms").await;
+    let mut stream = split.api(0).say("@say 50 every 40ms").await;
     let run = stream.run();
     let mut log = Log::default();
-    log.read(&mut stream, 10).await;
+    log.read(&mut stream, 8).await;
     split.foregrounds[0].kill();
     assert_eq!(log.read_all(&mut stream).await, End::Cut);
     split.api(1).follow(&run, &mut log).await;
@@ -205,12 +205,13 @@ async fn a_holder_that_wakes_up_after_it_was_replaced_does_nothing_more() {
 async fn a_run_that_nobody_ever_takes_ends_with_the_true_reason() {
     let liar = FakeBackground::answering(202).await;
     let quick = [("CLAIM_GRACE_MS", "300"), ("LEASE_MS", "600"), ("HEARTBEAT_MS", "200"), ("NEVER_CLAIMED_MS", "2000")];
-    let mut split = Split::start(2, 0, &[&[("BACKGROUND_URL", liar.url())], &quick[..]].concat()).await;
-    let run = split.api(0).start(&json!({"message": "@say 1 every 0"})).await.run;
-    // It dies before its grace is over, so that nobody is left to take the run back.
-    split.foregrounds[0].kill();
+    let split = Split::start(1, 0, &[&[("BACKGROUND_URL", liar.url())], &quick[..]].concat()).await;
+    // It dies long before its own grace is over, so that nobody is left to take the run back.
+    let mut dying = split.serve_with("foreground", &[("CLAIM_GRACE_MS", "30000")]).await;
+    let run = Api::new(dying.url()).start(&json!({"message": "@say 1 every 0"})).await.run;
+    dying.kill();
     let mut log = Log::default();
-    split.api(1).follow(&run, &mut log).await;
+    split.api(0).follow(&run, &mut log).await;
     assert_eq!(log.types(), ["start", "error"]);
     let text = log.of_type("error")[0]["errorText"].clone();
     assert!(text.as_str().unwrap().ends_with(" [never_claimed]"), "{text}");

@@ -118,7 +118,7 @@ async fn threads_are_renamed_archived_and_found_by_their_title() {
 
 #[tokio::test]
 async fn a_deleted_thread_is_gone_at_once_and_leaves_nothing_behind() {
-    let split = Split::start(2, 1, &[("DELETE_AFTER_MS", "3000")]).await;
+    let split = Split::start(2, 1, &[("DELETE_AFTER_MS", "6000")]).await;
     let (api, there) = (split.api(0), split.api(1));
     let clean = split.table().content().await;
     let first = api.start(&json!({"message": "/list-emails {}\n\n@say 2 every 0"})).await;

@@ -187,18 +187,19 @@ async fn who_is_here_is_seen_and_who_crashed_is_gone() {
         assert_eq!(sent.status(), 204);
     };
     let mut watcher = Window::open(&bob, "scope=tenant").await;
-    let second = Duration::from_secs(1);
+    // A keep-alive, or the next window, would take ten seconds or more.
+    let soon = Duration::from_secs(5);
     show(&ann, "w1", json!("reads")).await;
     show(&ann, "w2", json!("types")).await;
     let here = |window: &Window, want: &[&str]| window.present_in("tenant") == want;
-    within(second, "two windows to be seen", async {
+    within(soon, "two windows to be seen", async {
         while !here(&watcher, &[r#"ann w1 "reads""#, r#"ann w2 "types""#]) {
             watcher.next().await;
         }
     })
     .await;
     show(&ann, "w2", Value::Null).await;
-    within(second, "a goodbye to be seen", async {
+    within(soon, "a goodbye to be seen", async {
         while !here(&watcher, &[r#"ann w1 "reads""#]) {
             watcher.next().await;
         }
