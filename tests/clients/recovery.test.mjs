@@ -5,7 +5,8 @@ import { calls, text } from './lib/message.mjs'
 import { needsBinary, serve, serveSplit } from './lib/server.mjs'
 import { complaints, open, transports } from './lib/view.mjs'
 
-const SCRIPT = '/list-emails {}\n\n@say 40 every 50ms'
+// All views are seen to show ten words long before it ends.
+const SCRIPT = '/list-emails {}\n\n@say 80 every 50ms'
 
 after(() => assert.deepEqual(complaints, []))
 
@@ -14,10 +15,10 @@ describe('recovery', { skip: needsBinary, concurrency: true, timeout: 45_000 }, 
   for (const [name, constants] of [
     ['in one window', {}],
     // Longer than a lease: who watches for less sees nobody die, and there is no sweeper here.
-    ['across windows', { STREAM_WINDOW_MS: 3500 }],
+    ['across windows', { STREAM_WINDOW_MS: 4500 }],
   ]) {
     it(`a background that is killed is taken over, ${name}, and every word is shown once`, async () => {
-      const system = await serveSplit({ LEASE_MS: 2000, HEARTBEAT_MS: 250, CLAIM_GRACE_MS: 3000, ...constants })
+      const system = await serveSplit({ LEASE_MS: 3000, HEARTBEAT_MS: 250, CLAIM_GRACE_MS: 3000, ...constants })
       try {
         const views = transports.map(transport => open(system, transport))
         const sent = views.map(view => view.send(SCRIPT))
@@ -26,7 +27,7 @@ describe('recovery', { skip: needsBinary, concurrency: true, timeout: 45_000 }, 
         await system.startBackground()
         await Promise.all(sent)
         for (const view of views) {
-          view.assertAnswer(40)
+          view.assertAnswer(80)
           if (constants.STREAM_WINDOW_MS) assert.ok(view.requests.length > 1, 'a window has ended')
           assert.deepEqual(calls(view.answer), [['list-emails', 'output-available']])
           assert.deepEqual(attempts(view), ['1 background claimed', '2 background recovered'])
@@ -50,7 +51,7 @@ describe('recovery', { skip: needsBinary, concurrency: true, timeout: 45_000 }, 
         transports.map(async transport => {
           const view = open(server, transport)
           await view.send(SCRIPT)
-          view.assertAnswer(40)
+          view.assertAnswer(80)
           assert.deepEqual(calls(view.answer), [['list-emails', 'output-available']])
           assert.deepEqual(attempts(view), ['1 foreground claimed', '2 background continued'])
         }),
