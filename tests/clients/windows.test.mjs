@@ -11,7 +11,7 @@ const WINDOW_MS = 1200
 // Four and a half seconds: the window ends twice in the middle, and once more where the machine is not busy.
 const LONG = '/list-emails {}\n\n@say 60 every 75ms'
 // Its window ends in a silence, and its last words come after that.
-const LATE = '@say 5 every 0\n@wait 2500ms\nthe end'
+const LATE = '@say 5 every 0\n@wait 6s\nthe end'
 
 describe('windows', { skip: needsBinary, concurrency: true, timeout: 45_000 }, () => {
   let server
