@@ -9,6 +9,7 @@ use tandem_protocol::{Fault, pointer};
 
 use crate::ActionError;
 use crate::faults::Faults;
+use crate::order::in_order;
 use crate::schema::compiled;
 
 /// Fits a value to a schema, and gives all faults.
@@ -81,7 +82,7 @@ impl Faults {
                 }
                 if schema.get("uniqueItems") == Some(&Value::Bool(true)) {
                     let mut seen = HashSet::new();
-                    if let Some(n) = list.iter().position(|item| !seen.insert(item.to_string())) {
+                    if let Some(n) = list.iter().position(|item| !seen.insert(in_order(item))) {
                         self.below(&n.to_string(), |faults| faults.add("is there twice"));
                     }
                 }

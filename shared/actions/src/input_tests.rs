@@ -198,6 +198,8 @@ fn a_million_faults_are_told_by_the_first_hundred() {
     let unique = json!({"type": "array", "uniqueItems": true});
     assert!(fit(&mut json!(texts), &unique).is_empty());
     assert_eq!(fit(&mut json!([1, 2, 1, 2]), &unique)[0].pointer, "/2");
+    let fields = serde_json::from_str(r#"[{"a":1,"b":2},{"b":2,"a":1}]"#);
+    assert_eq!(fit(&mut fields.unwrap(), &unique)[0].pointer, "/1");
     // Compared one with another they take hours.
     assert!(began.elapsed() < std::time::Duration::from_secs(60), "{:?}", began.elapsed());
     // What is too much in any case is not looked at one by one.

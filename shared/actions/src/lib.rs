@@ -17,6 +17,7 @@ mod handler;
 mod input;
 mod near;
 mod once;
+mod order;
 mod redact;
 mod registry;
 mod resources;

@@ -12,6 +12,7 @@ use tandem_store::{Intent, IntentKey, Outcome, Slot, Store, StoreError, new_id};
 use tokio::time::{Duration, Instant, sleep};
 
 use crate::context::digest;
+use crate::order::in_order;
 use crate::run::{self, Job};
 use crate::settle::result_of;
 use crate::{ActionError, IdempotencyKey, Once};
@@ -36,8 +37,9 @@ pub(crate) async fn call(mut job: Job, input: Value, once: &Once) -> Result<Valu
         },
     };
     job.slot = Some(slot(&key, &intent));
-    // The other side must be able to tell two people's equal keys apart.
-    job.call.idempotency_key = format!("{}/{}", key.digest, intent.started_at);
+    // The other side must be able to tell two people's equal keys apart, and two tenants'.
+    let person = digest([key.tenant.as_str(), &key.digest]);
+    job.call.idempotency_key = format!("{person}/{}", intent.started_at);
     job.call.started_at = intent.started_at;
     let mut held = Held { store, key, intent };
     let result = tokio::select! {
@@ -63,7 +65,8 @@ pub async fn call_named(
     let key = intent_key(principal, action, key);
     let mine = Intent { input: canonical(input), started_at: now, holder: new_id(), beat: 0 };
     let intent = intend(store, &key, &mine).await?.unwrap_or(mine);
-    Ok(name(&key, &intent))
+    // Unlike a slot it is not beside the tenant.
+    Ok(digest([key.tenant.as_str(), &name(&key, &intent)]))
 }
 
 fn intent_key(principal: &Principal, action: &str, key: &IdempotencyKey) -> IntentKey {
@@ -183,34 +186,7 @@ impl Held {
 
 /// A digest of the whole input in which the order of fields does not matter.
 fn canonical(input: &Value) -> String {
-    fn write(value: &Value, out: &mut String) {
-        match value {
-            Value::Object(fields) => {
-                let mut fields: Vec<_> = fields.iter().collect();
-                fields.sort_by_key(|(name, _)| *name);
-                out.push('{');
-                for (name, value) in fields {
-                    out.push_str(&Value::from(name.as_str()).to_string());
-                    out.push(':');
-                    write(value, out);
-                    out.push(',');
-                }
-                out.push('}');
-            }
-            Value::Array(items) => {
-                out.push('[');
-                for item in items {
-                    write(item, out);
-                    out.push(',');
-                }
-                out.push(']');
-            }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => out.push_str(&value.to_string()),
-        }
-    }
-    let mut text = String::new();
-    write(input, &mut text);
-    hex::encode(Sha256::digest(text))
+    hex::encode(Sha256::digest(in_order(input)))
 }
 
 #[cfg(test)]

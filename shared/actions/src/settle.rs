@@ -36,25 +36,24 @@ pub(crate) async fn settle(job: Job, mut ctx: Context, ended: Ended, before: boo
     }
     let effect = job.effect();
     // Elsewhere it has happened, whatever becomes of it here: nobody is to be told to do it again.
-    let happened = before || effect.is_elsewhere() && matches!(ended, Ended::Returned(Ok(_)));
+    let returned = effect.is_elsewhere() && matches!(ended, Ended::Returned(Ok(_)));
+    let happened = before || returned;
+    if happened && job.slot.is_some() {
+        // It is written down, however long that takes.
+        ctx.state.unit.wait_until(None);
+    }
     // What is rare is on the heap: each call would else carry the room for it.
     let result = match (ended, ctx.state.failure.take()) {
-        (Ended::Returned(_), Some(failure)) if happened || !effect.is_elsewhere() => {
-            return Ok(Settled::By(Box::pin(unstored(&job, happened, failure)).await));
+        (Ended::Broken(error), None) => return Ok(Settled::By(Box::pin(broken(&job, ctx, error, before)).await)),
+        (Ended::Broken(error), Some(_)) if effect.is_elsewhere() => {
+            return Ok(Settled::By(Box::pin(broken(&job, ctx, error, before)).await));
         }
-        (Ended::Returned(_), Some(failure)) => return Ok(Settled::By(Box::pin(unclear(&job, failure)).await)),
-        (Ended::Broken(_), Some(failure)) if !effect.is_elsewhere() => {
-            return Ok(Settled::By(Box::pin(unstored(&job, happened, failure)).await));
+        (_, Some(failure)) if happened || !effect.is_elsewhere() => {
+            return Ok(Settled::By(Box::pin(unstored(&job, ctx, happened, failure)).await));
         }
-        (Ended::Broken(error), _) => return Ok(Settled::By(Box::pin(broken(&job, ctx, error)).await)),
+        (_, Some(failure)) => return Ok(Settled::By(Box::pin(unclear(&job, failure)).await)),
+        (Ended::Returned(Err(error)), None) if before && error.settles() => Err(anew(&error)),
         (Ended::Returned(result), None) => result.and_then(|output| fitting(&job.def.options, output)),
-    };
-    let result = match result {
-        Err(error) if before && error.settles() => Err(ActionError::failed(
-            error.code(),
-            format!("It has happened, but failed when its changes here were to be made anew: {}.", error.words()),
-        )),
-        other => other,
     };
     let outcome = match &result {
         Ok(output) => Outcome::Done(output.clone()),
@@ -63,9 +62,10 @@ pub(crate) async fn settle(job: Job, mut ctx: Context, ended: Ended, before: boo
             ctx.state.unit.discard_writes();
             Outcome::Unknown
         }
+        Err(_) if happened && job.slot.is_none() && !returned => return Ok(Settled::By(result.map_err(unrepeatable))),
         Err(error) if !error.settles() => return Ok(Settled::By(Err(error.clone()))),
         Err(error) => {
-            if !happened {
+            if !returned {
                 ctx.state.unit.discard_writes();
             }
             failure(error)
@@ -75,6 +75,8 @@ pub(crate) async fn settle(job: Job, mut ctx: Context, ended: Ended, before: boo
         Effect::Read => true,
         // It never runs again: what it says of itself counts, whatever has changed since it read.
         Effect::External if !happened => true,
+        // What has happened is done, and nothing here is to be changed.
+        Effect::Keyed | Effect::External if happened && !ctx.state.unit.has_writes() => true,
         // Also a failure depends on what was read; without a place for it nobody stores it.
         Effect::Transactional | Effect::Checkpointed | Effect::Keyed | Effect::External => {
             job.slot.is_none() && (result.is_err() && !happened || !ctx.state.unit.has_writes())
@@ -98,7 +100,7 @@ pub(crate) async fn settle(job: Job, mut ctx: Context, ended: Ended, before: boo
         Ok(Commit::Lost) if effect != Effect::External => Ok(Settled::Lost { ctx: Box::new(ctx), happened }),
         // It happened elsewhere and cannot run again; here its changes no longer fit.
         Ok(Commit::Lost) => Ok(Settled::By(job.fail(ActionError::failed("conflict", HAPPENED_AND_LOST)).await)),
-        Err(error) => Ok(Settled::By(Box::pin(unstored(&job, happened, error)).await)),
+        Err(error) => Ok(Settled::By(Box::pin(unstored(&job, ctx, happened, error)).await)),
     }
 }
 
@@ -117,7 +119,7 @@ pub(crate) async fn fail(job: &Job, ctx: Context, error: ActionError) -> Result<
 }
 
 /// What is told where nothing can be committed here.
-async fn unstored(job: &Job, happened: bool, error: ActionError) -> Result<Value, ActionError> {
+async fn unstored(job: &Job, ctx: Context, happened: bool, error: ActionError) -> Result<Value, ActionError> {
     match error {
         // Where there is a place for its outcome, whoever goes on decides by that.
         ActionError::Store(_) if happened && job.slot.is_none() => Err(ActionError::Unknown),
@@ -126,7 +128,7 @@ async fn unstored(job: &Job, happened: bool, error: ActionError) -> Result<Value
                 format!("It has happened, but what it was to change here could not be stored: {}.", error.words());
             job.fail(ActionError::failed(error.code(), text)).await
         }
-        error => job.fail(error).await,
+        error => fail(job, ctx, error).await,
     }
 }
 
@@ -143,15 +145,27 @@ async fn unclear(job: &Job, error: ActionError) -> Result<Value, ActionError> {
 }
 
 /// A run that panicked or took too long. What it changes elsewhere may have happened all the same.
-async fn broken(job: &Job, ctx: Context, error: ActionError) -> Result<Value, ActionError> {
+async fn broken(job: &Job, ctx: Context, error: ActionError, before: bool) -> Result<Value, ActionError> {
+    let told = || if before { anew(&error) } else { perhaps(&error) };
     tracing::warn!(action = job.def.options.name, code = error.code(), "an action broke off");
     match (job.effect(), &job.slot) {
         (Effect::Read, Some(_)) => result_of(failure(&error)),
         (Effect::Read | Effect::Transactional | Effect::Checkpointed, _) => fail(job, ctx, error).await,
         (Effect::External, Some(slot)) => put(job, slot, &Outcome::Unknown).await,
-        (Effect::Keyed, Some(slot)) => put(job, slot, &failure(&perhaps(&error))).await,
-        (Effect::Keyed | Effect::External, None) => Err(perhaps(&error)),
+        (Effect::Keyed, Some(slot)) => put(job, slot, &failure(&told())).await,
+        (Effect::Keyed | Effect::External, None) => Err(told()),
     }
+}
+
+/// A failure of a run after one that has done it elsewhere.
+fn anew(error: &ActionError) -> ActionError {
+    let text = format!("It has happened, but failed when its changes here were to be made anew: {}.", error.words());
+    ActionError::failed(error.code(), text)
+}
+
+/// Of a call that has happened and has no place for its outcome: nobody is to be told to send it again.
+fn unrepeatable(error: ActionError) -> ActionError {
+    if error.settles() { safe(error) } else { ActionError::Unknown }
 }
 
 /// A failure that does not tell whether it happened elsewhere.

@@ -22,10 +22,11 @@ impl State {
             caller: call.caller,
             run_id: call.run.clone().filter(|_| call.caller == Caller::Agent),
         };
-        let unit = match may_write {
-            true => call.store.unit(&call.principal, by).waiting_until(call.deadline),
+        let mut unit = match may_write {
+            true => call.store.unit(&call.principal, by),
             false => call.store.unit_of_reads(&call.principal, by),
         };
+        unit.wait_until(Some(call.deadline));
         State { unit, may_write, failure: None }
     }
 

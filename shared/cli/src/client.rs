@@ -183,14 +183,16 @@ impl Client {
         }
     }
 
-    /// Follows a run from the chunk after `after` to its end and gives its status.
+    /// Follows a run from the chunk after `after` to its end and gives its status. `is_there`: the system has said that there
+    /// is such a run, so whoever does not answer is waited for.
     pub(crate) async fn follow(
         &self,
         run: &str,
         mut after: Option<u64>,
+        is_there: bool,
         mut each: impl FnMut(u64, &Value),
     ) -> Result<String> {
-        let mut patience = Duration::ZERO;
+        let mut patience = if is_there { PATIENCE } else { Duration::ZERO };
         loop {
             let cursor = after.map(|after| format!("&after={after}")).unwrap_or_default();
             let page =

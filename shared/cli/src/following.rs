@@ -50,7 +50,7 @@ pub(crate) async fn watch(
     listen()?;
     now_at(Some(place.clone()));
     let followed = client
-        .follow(run, after, |seq, chunk| {
+        .follow(run, after, is_there, |seq, chunk| {
             each(seq, chunk);
             place.next.store(seq.saturating_add(1), Ordering::Relaxed);
         })
@@ -122,7 +122,7 @@ pub(crate) async fn goes_on_as(client: &Client, run: &str) -> Result<String> {
     let answered: Vec<&str> = answered.filter_map(|call| call["toolCallId"].as_str()).collect();
     let mut transcript = Transcript::default();
     client
-        .follow(run, None, |_, chunk| {
+        .follow(run, None, true, |_, chunk| {
             if let Ok(chunk) = serde_json::from_value::<Chunk>(chunk.clone()) {
                 transcript.apply(&chunk);
             }

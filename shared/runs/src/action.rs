@@ -53,6 +53,8 @@ impl Runtime {
                 tracing::info!(run = %run.run_id, action = name, "started");
                 Ok(Started { run, fresh: true })
             }
+            // The name holds whose it is; a run of somebody else is never given away.
+            Err(ActionRefused::Exists(found)) if found.owner != run.owner => Err(ActionError::KeyReused),
             Err(ActionRefused::Exists(found)) => Ok(Started { run: *found, fresh: false }),
             Err(ActionRefused::Full(full)) => {
                 let TooMany { text, retry_after } = full.into();

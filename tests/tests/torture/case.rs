@@ -156,8 +156,14 @@ impl Case {
         checks::clients(evidence, clients, findings);
         checks::state(evidence, findings);
         let endings = || evidence.runs.iter().map(checks::ending);
-        let may_be_cut = !matches!(self.scenario.cut, Cut::Never);
-        findings.must(may_be_cut || endings().all(|end| end != Ending::CutShort), || "nobody stopped it".into());
+        let is_cut = endings().any(|end| end == Ending::CutShort);
+        match self.scenario.cut {
+            Cut::Never => findings.must(!is_cut, || "nobody stopped it".into()),
+            // Where something is broken the turn may come to its end first.
+            Cut::Stop { .. } | Cut::Interrupt { .. } => {
+                findings.must(is_cut || self.strike.is_some(), || "it went on to its end".into());
+            }
+        }
         for effect in self.scenario.effects {
             if evidence.runs.iter().any(checks::is_cut_off) {
                 effect.check_at_most(evidence, elsewhere, findings);

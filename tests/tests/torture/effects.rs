@@ -78,6 +78,13 @@ impl Effect {
     /// After a turn that was given up or cut short: as far as it came, and no further.
     pub(crate) fn check_at_most(&self, evidence: &Evidence, elsewhere: &Elsewhere, findings: &mut Findings) {
         match self {
+            // What is told to be done is done.
+            Effect::Notified if evidence.call("notify-webhook", 0).1 == "done" => {
+                self.check(evidence, elsewhere, findings);
+            }
+            Effect::Imported { .. } if evidence.call("import-emails", 0).1 == "done" => {
+                self.check(evidence, elsewhere, findings);
+            }
             Effect::Changed { prefix, documents, changes } => {
                 let found = changed(evidence, prefix);
                 let most = (*documents, *changes);

@@ -25,11 +25,14 @@ async fn elsewhere(input: Elsewhere, ctx: &mut Context) -> Result<String, Action
     let Elsewhere { how, name } = input;
     let read = ctx.state.get::<i64>(&scope(), &name).await;
     overtake(&name).await?;
-    ctx.state.put(&scope(), "n", &1).await?;
+    if how != "reads only" {
+        ctx.state.put(&scope(), "n", &1).await?;
+    }
     match how.as_str() {
         "panics" => panic!("on purpose"),
         "cannot tell" => return Err(ActionError::Unknown),
         "refuses" => return Err(ActionError::failed("no_luck", "There is no such customer.")),
+        "panics the second time" if matches!(read, Ok(Some(_))) => panic!("on purpose"),
         "refuses the second time" if matches!(read, Ok(Some(_))) => {
             return Err(ActionError::failed("no_luck", "There is no such customer."));
         }
@@ -84,6 +87,18 @@ async fn a_refusal_is_told_as_one_whoever_has_changed_what_it_read() {
                     .into(),
             ),
         ),
+        (
+            "elsewhere-keyed",
+            "panics the second time",
+            Outcome::Failed(
+                "It has happened, but failed when its changes here were to be made anew: The action broke down: a fault \
+                 on our side. [internal]"
+                    .into(),
+            ),
+        ),
+        // Nothing here is to be changed, so nothing can be in its way.
+        ("elsewhere-external", "reads only", Outcome::Done(json!("done"))),
+        ("elsewhere-keyed", "reads only", Outcome::Done(json!("done"))),
         ("elsewhere-keyed", "happens", Outcome::Done(json!("done"))),
         (
             "elsewhere-external",
@@ -98,6 +113,12 @@ async fn a_refusal_is_told_as_one_whoever_has_changed_what_it_read() {
         let _told = app.call(action, json!({"how": how, "name": name}), app.tool(&name.replace(' ', "-"))).await;
         assert_eq!(app.outcome(&name.replace(' ', "-")).await, Some(stored), "{name}");
         assert!(!RIVALS.lock().unwrap().contains_key(&name), "the rival has come");
+        // Changes are there with an outcome that says so, and with no other.
+        let changed = app.value("n").await.is_some();
+        assert_eq!(changed, action == "elsewhere-keyed" && how == "happens", "{name}");
+        if changed {
+            app.forget("n").await;
+        }
     }
 }
 

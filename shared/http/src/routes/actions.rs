@@ -237,11 +237,11 @@ pub(crate) fn problem(error: ActionError) -> ApiError {
             problem.errors = errors;
             return ApiError(Box::new(problem));
         }
-        ActionError::Failed { code, .. } => match code.as_str() {
+        ActionError::Failed { code, message } => match code.as_str() {
             "timeout" => (Code::Timeout, detail),
             "conflict" => (Code::Conflict, detail),
             "too_large" => (Code::TooLarge, detail),
-            "internal" => (Code::Internal, "Report the request id to the operator.".into()),
+            "internal" => (Code::Internal, format!("{} Report the request id to the operator.", sentence(&message))),
             _ => (Code::ActionFailed, detail),
         },
         ActionError::Timeout(_) => (Code::Timeout, detail),

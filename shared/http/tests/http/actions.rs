@@ -119,7 +119,13 @@ async fn failures_are_problems_with_a_stable_code_and_no_secrets() {
     let api = api().await;
     for (name, how, status, code, detail) in [
         ("fail", "refuse", 422, "action_failed", "Not with [hidden] today. [no_luck]"),
-        ("fail", "panic", 500, "internal", "Report the request id to the operator."),
+        (
+            "fail",
+            "panic",
+            500,
+            "internal",
+            "The action broke down: a fault on our side. Report the request id to the operator.",
+        ),
         ("fail", "conflict", 409, "conflict", "Somebody else changed it at the same time"),
         ("fail", "long-value", 413, "too_large", "`checkpoint`"),
         ("fail", "sleep", 504, "timeout", "It took longer than"),

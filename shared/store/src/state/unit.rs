@@ -66,9 +66,9 @@ impl Store {
 }
 
 impl Unit {
-    /// A commit that is not its turn by then fails, and has written nothing.
-    pub fn waiting_until(self, until: Instant) -> Self {
-        Unit { until: Some(until), ..self }
+    /// A commit that is not its turn by then fails, and has written nothing. `None`: it waits.
+    pub fn wait_until(&mut self, until: Option<Instant>) {
+        self.until = until;
     }
 
     pub async fn get(&mut self, scope: &Scope, key: &str) -> Result<Option<Document>, StateError> {

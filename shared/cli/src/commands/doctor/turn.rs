@@ -53,7 +53,7 @@ pub(super) async fn take(client: &Client, health: &Health, model: &str, report: 
     if !seen.is_over() {
         // A window ended, or somebody in between cut it: the rest comes from the log.
         let after = seen.chunks.checked_sub(1);
-        let follow = client.follow(&run, after, |_, chunk| seen.add(chunk, began.elapsed()));
+        let follow = client.follow(&run, after, false, |_, chunk| seen.add(chunk, began.elapsed()));
         if let Ok(Err(error)) = tokio::time::timeout(PATIENCE, follow).await {
             report.warn("resume", format!("{error:#}"), advice);
         }
@@ -169,7 +169,7 @@ fn answered(seen: &Seen, model: &str, report: &mut Report) {
 /// What was streamed must be what the table has.
 async fn stored(client: &Client, run: &str, streamed: u64, report: &mut Report) {
     let mut count = 0;
-    match client.follow(run, None, |_, _| count += 1).await {
+    match client.follow(run, None, false, |_, _| count += 1).await {
         Ok(_) if count == streamed => report.ok("log", format!("all {count} chunks are stored")),
         Ok(_) => report.fail(
             "log",
