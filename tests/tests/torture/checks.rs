@@ -112,6 +112,7 @@ pub(crate) fn log(evidence: &Stored, findings: &mut Findings) {
         let seen = (frame.first, frame.count, frame.attempt);
         findings.same("the place of a frame", seen, (next, frame.chunks.len() as u64, seen.2));
         next = frame.first + frame.count;
+        let ends = frame.chunks.last().is_some_and(|last| ["error", "abort"].contains(&kind(last).as_str()));
         for chunk in &frame.chunks {
             let chunk: Value = serde_json::from_str(chunk).unwrap();
             if chunk["type"] == "data-attempt" {
@@ -120,7 +121,6 @@ pub(crate) fn log(evidence: &Stored, findings: &mut Findings) {
                 holder = attempt;
             }
             // Who ends a run for another does so in the name of an attempt that may never have come to the log.
-            let ends = ["error", "abort"].iter().any(|end| chunk["type"] == *end);
             let own = frame.attempt == holder || frame.attempt > holder && ends;
             let (at, by) = (frame.first, frame.attempt);
             findings.must(own, || format!("attempt {by} wrote at {at}, when {holder} had the log"));
