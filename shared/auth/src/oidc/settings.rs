@@ -24,7 +24,8 @@ pub struct OidcSettings {
 
 impl OidcSettings {
     /// Reads OIDC_ISSUER, OIDC_AUDIENCE, OIDC_TENANT_CLAIM, OIDC_ROLES_CLAIM and PUBLIC_URL; none if neither of the first two is
-    /// set. OIDC_AUDIENCE may be a list with commas. A claim is given by name (`org_id`) or, if it begins with `/`, by JSON pointer (`/realm_access/roles`).
+    /// set. OIDC_AUDIENCE may be a list with commas. A claim is given by name (`org_id`) or, if it begins with `/`, by JSON
+    /// pointer (`/realm_access/roles`).
     pub fn from_env(lookup: impl Fn(&str) -> Option<String>) -> Result<Option<Self>, ConfigError> {
         let audiences = set(&lookup, "OIDC_AUDIENCE").map(|list| listed(&list)).filter(|list| !list.is_empty());
         let (issuer, audiences) = match (set(&lookup, "OIDC_ISSUER"), audiences) {

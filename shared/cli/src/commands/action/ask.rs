@@ -1,6 +1,6 @@
 //! Sending a call, and what its answer means for the person at the terminal.
 
-use anyhow::{Context, Error, Result, bail};
+use anyhow::{Context, Result, bail};
 use reqwest::Method;
 use serde_json::Value;
 use tandem_actions::{Described, Effect, Method as Declared};
@@ -40,13 +40,13 @@ pub(super) async fn call(action: &Described, mut input: Value, target: Target, k
             ActionCall { method, path, query: Vec::new(), body: Some(input.clone()), key: key.clone() }
         }
     };
-    let again = |_: &Error| {
+    let tell_key = || {
         if let Some(key) = &key {
             say(format_args!("To ask for the same call again: --idempotency-key {key}"));
         }
     };
     // Whoever is not answered cannot tell whether it was done.
-    match client.act(&request).await.inspect_err(again)? {
+    match client.act(&request).await.inspect_err(|_| tell_key())? {
         Reply::Done(output) => Ok(output),
         Reply::Accepted(started) => {
             let run = started["runId"].as_str().context("the answer names no run")?;
@@ -58,12 +58,10 @@ pub(super) async fn call(action: &Described, mut input: Value, target: Target, k
             if refusal.code() == "invalid_input" && !faults.is_empty() {
                 return Err(BadUsage::new(faults::lines(action, &input, &faults)).into());
             }
-            let is_open = refusal.status.is_server_error() || refusal.code() == "in_progress";
-            Err(Error::from(refusal)).inspect_err(|error| {
-                if is_open {
-                    again(error)
-                }
-            })
+            if refusal.status.is_server_error() || refusal.code() == "in_progress" {
+                tell_key();
+            }
+            Err(refusal.into())
         }
     }
 }
